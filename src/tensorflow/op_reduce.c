@@ -190,7 +190,7 @@ poprt_status prt_tf_row_einsum(prt_tf_call *n)
     if (y == NULL)
         return prt_tf_end(n);
     prt_build b = prt_build_before(op);
-    (void)prt_expand_einsum(NULL, &b, op);
+    (void)prt_expand_equal_einsum(&b, op);
     PRT_TRY(prt_build_status(&b));
     return prt_tf_end_with(n, prt_op_input(y->def, 0));
 }

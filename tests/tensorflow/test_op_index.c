@@ -105,6 +105,22 @@ START_TEST(equations_become_products)
                                     "y = Einsum(x, w) N=2 T=float equation=\"...d,dhk->...hk\"\n");
     assert_text_has(graph_text(g), "reshape matmul reshape !einsum");
     module_free(g);
+    /* as in attention: the batch and the lengths are not known */
+    g = graphdef_convert("x = Placeholder() dtype=float shape=[?,?,2,4]\n"
+                         "w = Placeholder() dtype=float shape=[2,4,8]\n"
+                         "p = Placeholder() dtype=float shape=[?,2,?,?]\n"
+                         "a = Einsum(p, x) N=2 T=float equation=\"acbe,aecd->abcd\"\n"
+                         "y = Einsum(a, w) N=2 T=float equation=\"abcd,cde->abe\"\n");
+    assert_text_has(graph_text(g), "transpose matmul transpose reshape matmul y:0 !einsum");
+    module_free(g);
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[?,?,2,4]\n"
+                            "w = Placeholder() dtype=float shape=[2,4,8]\n"
+                            "y = Einsum(x, w) N=2 T=float equation=\"abcd,cde->abe\"\n",
+        "x = input f32[a,b,2,4]\n"
+        "w = input f32[2,4,8]\n"
+        "y = einsum x w {equation=\"abcd,cde->abe\"}\n"
+        "return y\n",
+        1e-6);
     g = graphdef_convert("x = Placeholder() dtype=float\n"
                          "y = Einsum(x, x) N=2 T=float equation=\"ij,ij->\"\n");
     assert_text_has(graph_text(g), "einsum");

@@ -41,6 +41,7 @@ typedef struct side {
  * one only (in the result's order), or summed (in the left operand's order). */
 typedef struct parts {
     term both, left_only, other, summed;
+    bool rows; /* left_only stays as leading dims of the left operand; the right one is a matrix */
 } parts;
 
 static parts divide(const term *a, const term *b, const term *y)
@@ -184,32 +185,56 @@ static bool is_elementwise(const parts *p)
     return p->summed.count == 0 || (p->left_only.count == 0 && p->other.count == 0);
 }
 
-/* Returns whether the dims of left_only can stay as leading dims of the left operand, with a matrix
- * on the right. */
-static bool is_rows(const parts *p)
+static uint32_t count_unknown(const side *s, const term *group)
 {
-    return p->both.count == 0 && p->left_only.count != 0 && p->summed.count == 1;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        n += !prt_dim_is_number(s->size[group->label[i]]);
+    return n;
 }
 
-/* Returns whether the rewrite is possible: summed dims are equal numbers in both operands, and
- * Reshapes have at most one unknown dim and no more than PRT_MAX_RANK dims. */
-static bool fits(const side *a, const side *c, const parts *p)
+/* Rows save a Reshape, or are needed since a Reshape restores only one unknown dim. */
+static bool has_rows(const side *a, const parts *p)
 {
-    uint32_t unknown = 0;
+    return p->both.count == 0 && p->left_only.count != 0 &&
+        (p->summed.count == 1 || count_unknown(a, &p->left_only) > 1);
+}
+
+/* Takes the sizes of labels of one operand that only the other one knows. */
+static void share_sizes(side *a, side *c)
+{
+    for (uint32_t i = 0; i < PRT_EQUATION_LABELS; i++) {
+        if (a->size[i] == 0 || c->size[i] == 0)
+            continue;
+        if (prt_dim_is_number(c->size[i]))
+            a->size[i] = c->size[i];
+        c->size[i] = a->size[i];
+    }
+}
+
+/* Returns whether the rewrite is possible: summed dims are equal in both operands, known numbers
+ * unless labels are `equal` anyway, and each Reshape has at most one unknown dim. */
+static bool fits(const side *a, const side *c, const parts *p, bool equal)
+{
     for (uint32_t i = 0; i < p->summed.count; i++) {
         const int64_t size = a->size[p->summed.label[i]];
-        if (!prt_dim_is_number(size) || size != c->size[p->summed.label[i]])
+        if (!(equal && p->summed.count == 1) &&
+            (!prt_dim_is_number(size) || size != c->size[p->summed.label[i]]))
             return false;
     }
     if (is_elementwise(p))
         return p->both.count + p->left_only.count + p->other.count + p->summed.count <=
             PRT_MAX_RANK;
-    for (uint32_t i = 0; i < p->left_only.count && !is_rows(p); i++)
-        unknown += !prt_dim_is_number(a->size[p->left_only.label[i]]);
-    for (uint32_t i = 0; i < p->other.count; i++)
-        unknown += !prt_dim_is_number(c->size[p->other.label[i]]);
-    return p->both.count + 2 <= PRT_MAX_RANK && merged(a, &p->summed) != PRT_DIM_UNKNOWN &&
-        (unknown <= 1 || (p->other.count == 1 && p->left_only.count == 1));
+    const bool one_sum = p->summed.count == 1, one_right = p->other.count == 1;
+    const bool one_left = p->rows || p->left_only.count == 1;
+    const bool sum = merged(a, &p->summed) != PRT_DIM_UNKNOWN;
+    const bool left = merged(a, &p->left_only) != PRT_DIM_UNKNOWN;
+    const bool right = merged(c, &p->other) != PRT_DIM_UNKNOWN;
+    const uint32_t unknown =
+        (p->rows ? 0 : count_unknown(a, &p->left_only)) + count_unknown(c, &p->other);
+    return p->both.count + 2 <= PRT_MAX_RANK && (one_sum || sum) &&
+        ((one_left && one_sum) || p->rows || left || sum) &&
+        ((one_right && one_sum) || right || sum) && ((one_left && one_right) || unknown <= 1);
 }
 
 static void unsqueeze(prt_build *b, side *s, uint32_t at, uint32_t n)
@@ -247,12 +272,15 @@ static side product(prt_build *b, side *a, side *c, const parts *p)
     side y = { .labels = together(&p->both, &p->left_only, &p->other) };
     transpose_to(b, a, &left);
     transpose_to(b, c, &right);
-    if (!is_rows(p))
+    const int64_t summed = merged(a, &p->summed);
+    if (!p->rows)
         merge(b, a, kept, &p->left_only, &p->summed);
+    else if (p->summed.count != 1)
+        reshape(b, a, p->left_only.count, 1, &summed);
     merge(b, c, kept, &p->summed, &p->other);
     y.value = prt_build_binary(b, PRT_OP_matmul, a->value, c->value);
-    if (p->other.count != 1 || (p->left_only.count != 1 && !is_rows(p)))
-        split(b, &y, is_rows(p) ? p->left_only.count : kept, a, c);
+    if (p->other.count != 1 || (p->left_only.count != 1 && !p->rows))
+        split(b, &y, p->rows ? p->left_only.count : kept, a, c);
     return y;
 }
 
@@ -264,12 +292,11 @@ static bool apply_one(prt_build *b, prt_op *root, side *x, const term *y)
     return prt_match_replace(b, root, x->value);
 }
 
-bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
+static bool expand(prt_build *b, prt_op *root, bool equal)
 {
     prt_equation e;
     side in[2] = { { .value = NULL } };
     prt_tensor constant;
-    (void)p;
     if (!parse(root, &e, in))
         return false;
     if (root->n_in == 1)
@@ -285,11 +312,25 @@ bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
     side *a = &in[swapped], *c = &in[!swapped];
     if (swapped)
         to = divide(&labels[1], &labels[0], &e.out);
-    if (!fits(a, c, &to))
+    if (equal)
+        share_sizes(a, c);
+    to.rows = has_rows(a, &to);
+    if (!fits(a, c, &to, equal))
         return false;
     sum_others(b, a, &labels[swapped]);
     sum_others(b, c, &labels[!swapped]);
     side y = is_elementwise(&to) ? multiply(b, a, c, &to) : product(b, a, c, &to);
     transpose_to(b, &y, &e.out);
     return prt_match_replace(b, root, y.value);
+}
+
+bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return expand(b, root, false);
+}
+
+bool prt_expand_equal_einsum(prt_build *b, prt_op *root)
+{
+    return expand(b, root, true);
 }

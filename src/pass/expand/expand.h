@@ -12,6 +12,8 @@ bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root);
+/* Like prt_expand_einsum, where each label has one size: ONNX lets a size of 1 be broadcast. */
+bool prt_expand_equal_einsum(prt_build *b, prt_op *root);
 bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_average_pool(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_l1(prt_pass *p, prt_build *b, prt_op *root);
