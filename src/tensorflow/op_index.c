@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_index.c — gathering, scattering, and other operators with index tensors. */
 #include "num/dtype.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/scatter.h"
 
 #define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
@@ -91,21 +91,20 @@ poprt_status prt_tf_row_scatter_nd(prt_tf_call *n)
         return prt_tf_refuse(n, "updates that are not numbers cannot be added");
     prt_value *zeros =
         prt_build_expand(&n->b, prt_build_number(&n->b, updates, 0), prt_tf_in_i64(n, 2, true));
-    return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, zeros, indices, updates, "add"));
+    return prt_tf_end_with(n, prt_tf_scatter(n, PRT_OP_add, zeros, indices, updates));
 }
 
 poprt_status prt_tf_row_tensor_scatter(prt_tf_call *n)
 {
-    const uint32_t id = n->node->row->id;
-    prt_value *updates = prt_tf_in(n, 2);
-    if (id == PRT_OP_sub)
+    uint32_t id = n->node->row->id;
+    prt_value *x = prt_tf_in(n, 0), *indices = prt_tf_in(n, 1), *updates = prt_tf_in(n, 2);
+    if (id == PRT_OP_NONE)
+        return prt_tf_end_with(n, prt_build_scatter_nd(&n->b, x, indices, updates, "none"));
+    if (id == PRT_OP_sub) {
         updates = BINARY(sub, prt_build_number(&n->b, updates, 0), updates);
-    const char *reduction = id == PRT_OP_NONE ? "none"
-        : id == PRT_OP_max                    ? "max"
-        : id == PRT_OP_min                    ? "min"
-                                              : "add";
-    return prt_tf_end_with(n,
-        prt_build_scatter_nd(&n->b, prt_tf_in(n, 0), prt_tf_in(n, 1), updates, reduction));
+        id = PRT_OP_add;
+    }
+    return prt_tf_end_with(n, prt_tf_scatter(n, id, x, indices, updates));
 }
 
 /* Compares with a range: OneHot of ONNX counts negative indices from the end, TensorFlow ignores

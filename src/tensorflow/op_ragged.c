@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_ragged.c — ragged tensors with one ragged axis: values, and the places where rows begin. */
-#include "tensorflow/rows.h"
+#include "tensorflow/scatter.h"
 
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define I64(value) prt_build_i64(&n->b, value)
@@ -136,7 +136,7 @@ static prt_value *read_splits(prt_tf_call *n)
     prt_value *lengths = prt_build_expand(&n->b, I64(0), rows);
     prt_value *ones = prt_build_expand(&n->b, I64(1), prt_build_shape(&n->b, ids));
     ids = prt_build_reshape(&n->b, ids, 2, column);
-    return splits_of(n, prt_build_scatter_nd(&n->b, lengths, ids, ones, "add"));
+    return splits_of(n, prt_tf_scatter(n, PRT_OP_add, lengths, ids, ones));
 }
 
 /* Returns size i of the wanted shape, or `natural` where that is negative. */

@@ -1,56 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_segment.c — reductions of rows by the numbers of their segments: ScatterND into a tensor that
- * holds the result of an empty segment.
+ * op_segment.c — reductions of rows by the numbers of their segments: rows are scattered into a
+ * tensor that holds the result of an empty segment.
  */
-#include <float.h>
-#include <math.h>
-
-#include "num/dtype.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/scatter.h"
 
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define I64(value) prt_build_i64(&n->b, value)
 
 static const int64_t flat = -1, column[] = { -1, 1 };
 
-/* The lowest or highest number of a type; of floats, infinity unless `finite`. */
-static prt_value *extreme(prt_tf_call *n, int32_t dtype, bool low, bool finite)
-{
-    unsigned char bytes[8];
-    const uint32_t bits = prt_dtype_bits(dtype);
-    if (prt_dtype_of(dtype)->kind == PRT_KIND_float) {
-        const double most = !finite   ? (double)INFINITY
-            : dtype == PRT_DTYPE_f64  ? DBL_MAX
-            : dtype == PRT_DTYPE_f16  ? 65504
-            : dtype == PRT_DTYPE_bf16 ? 0x1.FEp127
-                                      : (double)FLT_MAX;
-        return prt_build_scalar(&n->b, dtype, low ? -most : most);
-    }
-    if (!prt_dtype_is_integer(dtype) || bits > 64) {
-        (void)prt_tf_refuse(n, "the element type has no order");
-        return NULL;
-    }
-    if (prt_dtype_of(dtype)->kind == PRT_KIND_uint)
-        prt_store_u64(dtype, bytes, 0, low ? 0 : UINT64_MAX);
-    else
-        prt_store_i64(dtype, bytes, 0, low ? INT64_MIN >> (64 - bits) : INT64_MAX >> (64 - bits));
-    return prt_build_tensor(&n->b, dtype, 0, NULL, bytes);
-}
-
-/* Scatters the rows of `data` into `count` rows (int64, rank 1) that hold `start`. */
+/* Scatters the rows of `data` into `count` rows (int64, rank 1) that hold `start`; all operators
+ * but Mul, Max and Min add. */
 static prt_value *scatter(prt_tf_call *n, uint32_t id, prt_value *data, prt_value *ids,
     prt_value *count, prt_value *start)
 {
-    const char *reduction = id == PRT_OP_mul ? "mul"
-        : id == PRT_OP_max                   ? "max"
-        : id == PRT_OP_min                   ? "min"
-                                             : "add";
     prt_value *inner = prt_build_slice(&n->b, prt_build_shape(&n->b, data), 0, 1, INT64_MAX, 1);
     prt_value *shape = prt_build_concat(&n->b, 0, 2, (prt_value *[]){ count, inner });
     start = prt_build_expand(&n->b, start, shape);
     ids = prt_build_reshape(&n->b, ids, 2, column);
-    return prt_build_scatter_nd(&n->b, start, ids, data, reduction);
+    if (id != PRT_OP_mul && id != PRT_OP_max && id != PRT_OP_min)
+        id = PRT_OP_add;
+    return prt_tf_scatter(n, id, start, ids, data);
 }
 
 /* Returns the number of rows of each segment, as a tensor of the type of `y` that broadcasts to its
@@ -71,7 +42,7 @@ static prt_value *segment(prt_tf_call *n, uint32_t id, prt_value *data, prt_valu
     prt_value *count)
 {
     const bool ordered = id == PRT_OP_max || id == PRT_OP_min;
-    prt_value *start = ordered ? extreme(n, prt_tf_dtype(data), id == PRT_OP_max, false)
+    prt_value *start = ordered ? prt_tf_extreme(n, prt_tf_dtype(data), id == PRT_OP_max, false)
                                : prt_build_number(&n->b, data, id == PRT_OP_mul);
     prt_value *y = scatter(n, id, data, ids, count, start);
     if (id == PRT_OP_add || id == PRT_OP_mul)
@@ -127,7 +98,7 @@ poprt_status prt_tf_row_unsorted_segment(prt_tf_call *n)
     prt_value *data = prt_tf_in(n, 0), *ids = prt_tf_in_i64(n, 1, true);
     const int32_t rank = prt_tf_need_rank(n, 1);
     prt_value *start = id == PRT_OP_max || id == PRT_OP_min
-        ? extreme(n, prt_tf_dtype(data), id == PRT_OP_max, true)
+        ? prt_tf_extreme(n, prt_tf_dtype(data), id == PRT_OP_max, true)
         : prt_build_number(&n->b, data, id == PRT_OP_mul);
     if (rank >= 0 && rank != 1) {
         prt_value *inner =

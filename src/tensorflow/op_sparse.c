@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_sparse.c — sparse tensors: the places and values of their elements, and their shape. */
-#include "tensorflow/rows.h"
+#include "tensorflow/scatter.h"
 
 #define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define I64(value) prt_build_i64(&n->b, value)
@@ -13,7 +13,7 @@ static prt_value *dense(prt_tf_call *n, uint32_t i)
     prt_value *values = prt_tf_in(n, i + 1);
     prt_value *x =
         prt_build_expand(&n->b, prt_build_number(&n->b, values, 0), prt_tf_in_i64(n, i + 2, true));
-    return prt_build_scatter_nd(&n->b, x, prt_tf_in(n, i), values, "add");
+    return prt_tf_scatter(n, PRT_OP_add, x, prt_tf_in(n, i), values);
 }
 
 /* The indices are a scalar, a vector or the rows of a matrix. */
@@ -181,8 +181,8 @@ poprt_status prt_tf_row_sparse_fill_empty_rows(prt_tf_call *n)
     prt_value *row = prt_build_slice(&n->b, indices, 1, 0, 1, 1);
     prt_value *rows = prt_build_slice(&n->b, prt_tf_in(n, 2), 0, 0, 1, 1);
     prt_value *count = prt_build_size_of(&n->b, row, 0);
-    prt_value *counts = prt_build_scatter_nd(&n->b, prt_build_expand(&n->b, zero, rows), row,
-        prt_build_expand(&n->b, one, count), "add");
+    prt_value *counts = prt_tf_scatter(n, PRT_OP_add, prt_build_expand(&n->b, zero, rows), row,
+        prt_build_expand(&n->b, one, count));
     prt_value *empty = BINARY(equal, counts, zero);
     prt_value *added =
         prt_build_reshape(&n->b, prt_build_unary(&n->b, PRT_OP_nonzero, empty), 2, column);

@@ -186,12 +186,24 @@ START_TEST(early_opsets_have_other_operators)
                                "Taxis=int32\n"
                                "p = Placeholder() dtype=string shape=[2]\n"
                                "q = Placeholder() dtype=string shape=[]\n"
-                               "z = Equal(p, q) T=string\n";
+                               "z = Equal(p, q) T=string\n"
+                               "j = Const() value=int32[3,2]{0, 1, 0, 1, 1, 0}\n"
+                               "u = Const() value=float[3]{1, 2, 5}\n"
+                               "s = Const() value=int32[2]{2, 2}\n"
+                               "m = Const() value=float[2,2]{2, 2, 2, 7}\n"
+                               "b = ScatterNd(j, u, s) T=float Tindices=int32\n"
+                               "c = TensorScatterMax(m, j, u) T=float Tindices=int32\n"
+                               "d = Placeholder() dtype=float shape=[3,?]\n"
+                               "e = Const() value=int32[3]{0, 0, 1}\n"
+                               "f = SegmentSum(d, e) T=float Tindices=int32\n";
     const prt_tf_options options = { .opset = 11 };
     prt_module *m = NULL;
     ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
     assert_text_has(graph_text(m->main), "{3, 1, 5, 5}");
     assert_text_has(graph_text(m->main), "unique equal");
+    assert_text_has(graph_text(m->main), "{0, 3, 5, 0}");
+    assert_text_has(graph_text(m->main), "{2, 2, 5, 7}");
+    assert_text_has(graph_text(m->main), "reduce_sum !scatter_nd");
     prt_module_release(m);
 }
 END_TEST
