@@ -235,6 +235,43 @@ poprt_status prt_tf_row_atan2(prt_tf_call *n)
 
 /* ---- bits */
 
+/* Returns the bits of an integer as a last axis: the quotients by `powers`, rounded down, modulo
+ * 2. */
+static prt_value *bits_of(prt_tf_call *n, prt_value *x, prt_value *powers)
+{
+    static const int64_t last[] = { -1 };
+    x = prt_build_unsqueeze(&n->b, prt_build_cast(&n->b, x, PRT_DTYPE_i64), 1, last);
+    x = BINARY(div, BINARY(sub, x, BINARY(mod, x, powers)), powers);
+    return BINARY(mod, x, prt_build_i64(&n->b, 2));
+}
+
+/* Before opset 18 numbers of at most 32 bits are combined bit by bit. */
+poprt_status prt_tf_row_bitwise(prt_tf_call *n)
+{
+    const uint32_t id = n->node->row->id;
+    prt_value *x = prt_tf_in(n, 0);
+    const uint32_t bits = prt_dtype_bits(prt_tf_dtype(x));
+    if (prt_module_opset(n->c->module, PRT_STR("")) >= 18 || bits == 0 || bits > 32)
+        return prt_tf_row_same(n);
+    int64_t power[32];
+    for (uint32_t i = 0; i < bits; i++)
+        power[i] = (int64_t)1 << i;
+    prt_value *powers = prt_build_i64s(&n->b, bits, power);
+    prt_value *a = bits_of(n, x, powers), *b = bits_of(n, prt_tf_in(n, 1), powers);
+    prt_value *y = id == PRT_OP_bitwise_and ? BINARY(mul, a, b)
+        : id == PRT_OP_bitwise_or           ? BINARY(max, a, b)
+                                            : UNARY(abs, BINARY(sub, a, b));
+    y = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, BINARY(mul, y, powers), -1, false);
+    return prt_tf_end_with(n, prt_build_cast_as(&n->b, y, x));
+}
+
+/* -1 - x, of which an unsigned number is the remainder. */
+poprt_status prt_tf_row_invert(prt_tf_call *n)
+{
+    prt_value *x = prt_tf_in(n, 0);
+    return prt_tf_end_with(n, BINARY(sub, NUMBER(x, -1), x));
+}
+
 static int32_t unsigned_of(int32_t dtype)
 {
     switch (dtype) {

@@ -95,6 +95,31 @@ START_TEST(shifts_keep_the_sign_and_clamp_their_count)
 }
 END_TEST
 
+START_TEST(bits_are_combined_at_any_opset)
+{
+    static const char text[] = "x = Const() value=int32[4]{-7, 12, 2147483647, -2147483648}\n"
+                               "y = Const() value=int32[4]{12, 10, -1, -1}\n"
+                               "u = Const() value=uint8[2]{200, 5}\n"
+                               "a = BitwiseAnd(x, y) T=int32\n"
+                               "b = BitwiseOr(x, y) T=int32\n"
+                               "c = BitwiseXor(x, y) T=int32\n"
+                               "d = Invert(u) T=uint8\n"
+                               "e = Invert(x) T=int32\n";
+    static const int64_t opsets[] = { 11, 18 };
+    for (size_t i = 0; i < 2; i++) {
+        const prt_tf_options options = { .opset = opsets[i] };
+        prt_module *m = NULL;
+        ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+        assert_text_has(graph_text(m->main), "{8, 8, 2147483647, -2147483648}");
+        assert_text_has(graph_text(m->main), "{-3, 14, -1, -1}");
+        assert_text_has(graph_text(m->main), "{-11, 6, -2147483648, 2147483647}");
+        assert_text_has(graph_text(m->main), "{55, 250}");
+        assert_text_has(graph_text(m->main), "{6, -13, -2147483648, 2147483647}");
+        prt_module_release(m);
+    }
+}
+END_TEST
+
 START_TEST(shapes_that_do_not_fit_are_not_equal)
 {
     static const char text[] = "x = Const() value=float[2]{1, 2}\n"
@@ -269,8 +294,9 @@ END_TEST
 PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward_zero,
     float_quotients_are_rounded_down, zeros_hide_infinities,
     arc_tangents_know_the_quadrant_and_the_sign_of_zero, shifts_keep_the_sign_and_clamp_their_count,
-    shapes_that_do_not_fit_are_not_equal, a_vector_of_conditions_selects_rows,
-    bounds_may_be_tensors, the_bits_of_constants_are_reinterpreted,
-    casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
-    gelu_has_the_formula_that_passes_know, incomplete_gamma_functions_know_all_ranges,
-    numbers_have_neighbours, special_functions_are_exact_to_a_millionth)
+    bits_are_combined_at_any_opset, shapes_that_do_not_fit_are_not_equal,
+    a_vector_of_conditions_selects_rows, bounds_may_be_tensors,
+    the_bits_of_constants_are_reinterpreted, casts_that_round_toward_zero_are_refused,
+    other_operators_have_defaults_of_their_own, gelu_has_the_formula_that_passes_know,
+    incomplete_gamma_functions_know_all_ranges, numbers_have_neighbours,
+    special_functions_are_exact_to_a_millionth)
