@@ -197,6 +197,15 @@ prt_value *prt_build_scatter_nd(prt_build *b, prt_value *x, prt_value *indices, 
     return prt_build_op(b, PRT_OP_scatter_nd, &attrs, 3, (prt_value *[]){ x, indices, updates });
 }
 
+prt_value *prt_build_compress(prt_build *b, prt_value *x, prt_value *condition, int64_t axis)
+{
+    if (!is_ready(b, x) || condition == NULL)
+        return NULL;
+    prt_compress_attrs attrs = PRT_ATTRS_OF(compress);
+    PRT_ATTR_SET(attrs, compress, axis, axis);
+    return prt_build_op(b, PRT_OP_compress, &attrs, 2, (prt_value *[]){ x, condition });
+}
+
 prt_value *prt_build_expand(prt_build *b, prt_value *x, prt_value *shape)
 {
     if (!is_ready(b, x) || shape == NULL)

@@ -46,6 +46,9 @@ prt_value *prt_build_gather_nd(prt_build *b, prt_value *x, prt_value *indices, i
 prt_value *prt_build_scatter_nd(prt_build *b, prt_value *x, prt_value *indices, prt_value *updates,
     const char *reduction);
 
+/* The entries of an axis for which `condition`, of rank 1, is true. */
+prt_value *prt_build_compress(prt_build *b, prt_value *x, prt_value *condition, int64_t axis);
+
 prt_value *prt_build_expand(prt_build *b, prt_value *x, prt_value *shape);
 prt_value *prt_build_where(prt_build *b, prt_value *condition, prt_value *x, prt_value *y);
 prt_value *prt_build_range(prt_build *b, prt_value *start, prt_value *limit, prt_value *delta);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_index.c — gathering, scattering, and other operators with index tensors. */
 #include "num/dtype.h"
+#include "tensorflow/formulas.h"
 #include "tensorflow/scatter.h"
-
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
 
 static const int64_t flat = -1, column[] = { -1, 1 };
 
@@ -161,15 +158,6 @@ poprt_status prt_tf_row_unique(prt_tf_call *n)
     return prt_tf_end(n);
 }
 
-static prt_value *compress(prt_tf_call *n, prt_value *x, prt_value *test)
-{
-    prt_compress_attrs attrs = PRT_ATTRS_OF(compress);
-    PRT_ATTR_SET(attrs, compress, axis, 0);
-    return x == NULL || test == NULL
-        ? NULL
-        : prt_build_op(&n->b, PRT_OP_compress, &attrs, 2, (prt_value *[]){ x, test });
-}
-
 /* The elements of x that y lacks, and their places. */
 poprt_status prt_tf_row_list_diff(prt_tf_call *n)
 {
@@ -180,8 +168,8 @@ poprt_status prt_tf_row_list_diff(prt_tf_call *n)
     prt_value *missing = BINARY(equal, found, zero);
     prt_value *places = prt_build_range(&n->b, zero, UNARY(size, x), I64(1));
     places = prt_build_cast(&n->b, places, prt_tf_attr_dtype(n, "out_idx", PRT_DTYPE_i32));
-    prt_tf_set(n, 0, compress(n, x, missing));
-    prt_tf_set(n, 1, compress(n, places, missing));
+    prt_tf_set(n, 0, prt_build_compress(&n->b, x, missing, 0));
+    prt_tf_set(n, 1, prt_build_compress(&n->b, places, missing, 0));
     return prt_tf_end(n);
 }
 
@@ -232,7 +220,7 @@ poprt_status prt_tf_row_dynamic_partition(prt_tf_call *n)
     prt_value *parts = prt_tf_in_i64(n, 1, true);
     prt_value *data = flatten_rows(n, prt_tf_in(n, 0), prt_tf_in(n, 1));
     for (uint32_t k = 0; k < n->n_out; k++)
-        prt_tf_set(n, k, compress(n, data, BINARY(equal, parts, I64(k))));
+        prt_tf_set(n, k, prt_build_compress(&n->b, data, BINARY(equal, parts, I64(k)), 0));
     return prt_tf_end(n);
 }
 

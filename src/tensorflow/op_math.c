@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_math.c — element-wise operators. */
 #include "num/dtype.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/formulas.h"
 
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
 
 /* The operator of the row with the same inputs and the defaults of its attributes. Strings are

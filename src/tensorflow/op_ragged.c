@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_ragged.c — ragged tensors with one ragged axis: values, and the places where rows begin. */
+#include "tensorflow/formulas.h"
 #include "tensorflow/scatter.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
 
 static const int64_t zeroth[] = { 0 }, column[] = { -1, 1 };
 
@@ -164,11 +162,8 @@ poprt_status prt_tf_row_ragged_to_tensor(prt_tf_call *n)
             size[i] = wanted_size(n, shape, i, size[i]);
         prt_value *inside =
             BINARY(and, BINARY(less, c.row, size[0]), BINARY(less, c.column, size[1]));
-        prt_compress_attrs attrs = PRT_ATTRS_OF(compress);
-        PRT_ATTR_SET(attrs, compress, axis, 0);
-        prt_value *in[] = { places, inside }, *of[] = { values, inside };
-        places = prt_build_op(&n->b, PRT_OP_compress, &attrs, 2, in);
-        values = prt_build_op(&n->b, PRT_OP_compress, &attrs, 2, of);
+        places = prt_build_compress(&n->b, places, inside, 0);
+        values = prt_build_compress(&n->b, values, inside, 0);
     }
     prt_value *inner =
         prt_build_slice(&n->b, prt_build_shape(&n->b, prt_tf_in(n, 1)), 0, 1, INT64_MAX, 1);

@@ -3,9 +3,8 @@
  * op_random.c — random numbers of the same distributions as TensorFlow's; the numbers differ. A
  * stateless operator has its seed as an input, which must be constant.
  */
+#include "tensorflow/formulas.h"
 #include "tensorflow/special.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 
 static bool is_stateless(const prt_tf_call *n)
 {

@@ -4,12 +4,9 @@
 
 #include "num/dtype.h"
 #include "pass/expand/expand.h"
-#include "tensorflow/rows.h"
+#include "tensorflow/formulas.h"
 
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
-#define I64(value) prt_build_i64(&n->b, value)
 
 /* ---- reductions */
 

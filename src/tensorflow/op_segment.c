@@ -3,10 +3,8 @@
  * op_segment.c — reductions of rows by the numbers of their segments: rows are scattered into a
  * tensor that holds the result of an empty segment.
  */
+#include "tensorflow/formulas.h"
 #include "tensorflow/scatter.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
 
 static const int64_t flat = -1, column[] = { -1, 1 };
 

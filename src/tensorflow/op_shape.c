@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_shape.c — shapes, and operators that move elements without index tensors. */
 #include "num/dtype.h"
-#include "tensorflow/rows.h"
-
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
+#include "tensorflow/formulas.h"
 
 /* ---- shapes */
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_slice.c — slices. */
-#include "tensorflow/rows.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
+#include "tensorflow/formulas.h"
 
 /* A size of -1 reaches to the end of the axis. */
 poprt_status prt_tf_row_slice(prt_tf_call *n)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_space.c — blocks of space in batches and channels; orders of axes. */
-#include "tensorflow/rows.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
+#include "tensorflow/formulas.h"
 
 /* ---- SpaceToBatchND, BatchToSpaceND */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_sparse.c — sparse tensors: the places and values of their elements, and their shape. */
+#include "tensorflow/formulas.h"
 #include "tensorflow/scatter.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
 
 static const int64_t first[] = { 0 }, second[] = { 1 }, column[] = { -1, 1 };
 
@@ -145,15 +143,6 @@ poprt_status prt_tf_row_sparse_reorder(prt_tf_call *n)
 
 /* ---- rows */
 
-static prt_value *compress(prt_tf_call *n, prt_value *x, prt_value *test)
-{
-    prt_compress_attrs attrs = PRT_ATTRS_OF(compress);
-    PRT_ATTR_SET(attrs, compress, axis, 0);
-    return x == NULL || test == NULL
-        ? NULL
-        : prt_build_op(&n->b, PRT_OP_compress, &attrs, 2, (prt_value *[]){ x, test });
-}
-
 /* The elements from `start` on, at most `size` along each axis. */
 poprt_status prt_tf_row_sparse_slice(prt_tf_call *n)
 {
@@ -167,8 +156,8 @@ poprt_status prt_tf_row_sparse_slice(prt_tf_call *n)
     outside = prt_build_cast(&n->b, outside, PRT_DTYPE_i64);
     outside = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, outside, 1, false);
     prt_value *inside = BINARY(equal, outside, zero);
-    prt_tf_set(n, 0, compress(n, moved, inside));
-    prt_tf_set(n, 1, compress(n, prt_tf_in(n, 1), inside));
+    prt_tf_set(n, 0, prt_build_compress(&n->b, moved, inside, 0));
+    prt_tf_set(n, 1, prt_build_compress(&n->b, prt_tf_in(n, 1), inside, 0));
     prt_tf_set(n, 2, size);
     return prt_tf_end(n);
 }

@@ -7,12 +7,10 @@
 #include <math.h>
 
 #include "num/dtype.h"
+#include "tensorflow/formulas.h"
 #include "tensorflow/special.h"
 
-#define UNARY(id, x) prt_build_unary(&n->b, PRT_OP_##id, x)
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
 #define NUMBER(value) prt_build_number(&n->b, x, value)
-#define WHERE(test, x, y) prt_build_where(&n->b, test, x, y)
 
 static const double PI = 3.14159265358979323846;
 

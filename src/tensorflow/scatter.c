@@ -6,9 +6,7 @@
 #include <math.h>
 
 #include "num/dtype.h"
-
-#define BINARY(id, x, y) prt_build_binary(&n->b, PRT_OP_##id, x, y)
-#define I64(value) prt_build_i64(&n->b, value)
+#include "tensorflow/formulas.h"
 
 prt_value *prt_tf_extreme(prt_tf_call *n, int32_t dtype, bool low, bool finite)
 {
