@@ -5,10 +5,22 @@
 
 /* ---- shapes */
 
+/* Before opset 14 a 0 in a shape copies a dimension: an empty tensor is made anew then. */
 poprt_status prt_tf_row_reshape(prt_tf_call *n)
 {
-    return prt_tf_end_with(n,
-        prt_build_reshape_to(&n->b, prt_tf_in(n, 0), prt_tf_in_i64(n, 1, true)));
+    prt_value *x = prt_tf_in(n, 0), *shape = prt_tf_in_i64(n, 1, true);
+    int64_t dims[PRT_MAX_RANK];
+    uint32_t count = 0;
+    bool empty = prt_module_opset(n->c->module, PRT_STR("")) < 14 &&
+        prt_tf_dtype(x) != PRT_DTYPE_string && prt_tf_ints(n, 1, PRT_MAX_RANK, dims, &count);
+    uint32_t zeros = 0;
+    for (uint32_t i = 0; empty && i < count; i++) {
+        empty = prt_dim_is_number(dims[i]) && dims[i] >= 0;
+        zeros += dims[i] == 0;
+    }
+    if (empty && zeros != 0)
+        return prt_tf_end_with(n, prt_build_expand(&n->b, prt_build_number(&n->b, x, 0), shape));
+    return prt_tf_end_with(n, prt_build_reshape_to(&n->b, x, shape));
 }
 
 /* Shape and ShapeN. */
