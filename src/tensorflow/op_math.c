@@ -5,6 +5,34 @@
 
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
 
+/* Returns -x if x, or the first factor of x, ends with a Neg that can be left out; otherwise
+ * NULL. */
+static prt_value *without_neg(prt_tf_call *n, const prt_value *x)
+{
+    const prt_op *op = x != NULL ? x->def : NULL;
+    if (op == NULL)
+        return NULL;
+    if (prt_op_is(op, PRT_OP_neg))
+        return prt_op_input(op, 0);
+    if (!prt_op_is(op, PRT_OP_mul) && !prt_op_is(op, PRT_OP_div))
+        return NULL;
+    const prt_op *factor = prt_op_input(op, 0)->def;
+    return factor != NULL && prt_op_is(factor, PRT_OP_neg)
+        ? prt_build_binary(&n->b, op->def->id, prt_op_input(factor, 0), prt_op_input(op, 1))
+        : NULL;
+}
+
+/* Keras adds (-mean) scale + offset in its normalisations: the passes know offset - mean scale. */
+static prt_value *difference(prt_tf_call *n, prt_value *const in[2])
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_value *minus = without_neg(n, in[i]);
+        if (minus != NULL)
+            return BINARY(sub, in[1 - i], minus);
+    }
+    return NULL;
+}
+
 /* The operator of the row with the same inputs and the defaults of its attributes. Strings are
  * added by concatenation. */
 poprt_status prt_tf_row_same(prt_tf_call *n)
@@ -18,6 +46,9 @@ poprt_status prt_tf_row_same(prt_tf_call *n)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
         id = PRT_OP_string_concat;
+    prt_value *y = id == PRT_OP_add ? difference(n, in) : NULL;
+    if (y != NULL)
+        return prt_tf_end_with(n, y);
     return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
 }
 
@@ -118,27 +149,13 @@ poprt_status prt_tf_row_log1p(prt_tf_call *n)
     return prt_tf_end_with(n, UNARY(log, BINARY(add, x, NUMBER(x, 1))));
 }
 
-/* Returns -x. A Neg that x or its first factor ends with is left out. */
-static prt_value *negated(prt_tf_call *n, prt_value *x)
-{
-    const prt_op *op = x != NULL ? x->def : NULL;
-    if (op != NULL && prt_op_is(op, PRT_OP_neg))
-        return prt_op_input(op, 0);
-    if (op != NULL && (prt_op_is(op, PRT_OP_mul) || prt_op_is(op, PRT_OP_div))) {
-        const prt_op *factor = prt_op_input(op, 0)->def;
-        if (factor != NULL && prt_op_is(factor, PRT_OP_neg))
-            return prt_build_binary(&n->b, op->def->id, prt_op_input(factor, 0),
-                prt_op_input(op, 1));
-    }
-    return UNARY(neg, x);
-}
-
 /* 1 - Erf(x), as 1 + Erf(-x): Gelu is x Erfc(-x / sqrt(2)) / 2 in TensorFlow, and known to the
  * passes with a sum. */
 poprt_status prt_tf_row_erfc(prt_tf_call *n)
 {
-    prt_value *x = prt_tf_in(n, 0);
-    return prt_tf_end_with(n, BINARY(add, NUMBER(x, 1), UNARY(erf, negated(n, x))));
+    prt_value *x = prt_tf_in(n, 0), *negated = without_neg(n, x);
+    return prt_tf_end_with(n,
+        BINARY(add, NUMBER(x, 1), UNARY(erf, negated != NULL ? negated : UNARY(neg, x))));
 }
 
 poprt_status prt_tf_row_relu6(prt_tf_call *n)

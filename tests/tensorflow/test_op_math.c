@@ -258,6 +258,19 @@ START_TEST(numbers_have_neighbours)
 }
 END_TEST
 
+START_TEST(normalisations_have_the_formula_that_passes_know)
+{
+    prt_graph *g = graphdef_convert("m = Placeholder() dtype=float shape=[?,1]\n"
+                                    "i = Placeholder() dtype=float shape=[?,4]\n"
+                                    "b = Const() value=float[4]{1, 2, 3, 4}\n"
+                                    "n = Neg(m) T=float\n"
+                                    "p = Mul(n, i) T=float\n"
+                                    "y = AddV2(p, b) T=float\n");
+    assert_text_has(graph_text(g), "mul m:0 sub !neg !add");
+    module_free(g);
+}
+END_TEST
+
 /* Values of the functions to nine digits, from their tables. */
 START_TEST(special_functions_are_exact_to_a_millionth)
 {
@@ -299,4 +312,4 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     the_bits_of_constants_are_reinterpreted, casts_that_round_toward_zero_are_refused,
     other_operators_have_defaults_of_their_own, gelu_has_the_formula_that_passes_know,
     incomplete_gamma_functions_know_all_ranges, numbers_have_neighbours,
-    special_functions_are_exact_to_a_millionth)
+    normalisations_have_the_formula_that_passes_know, special_functions_are_exact_to_a_millionth)
