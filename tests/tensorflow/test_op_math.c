@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Element-wise operators of TensorFlow have its results where the operator of ONNX differs:
- * division, zeros, shifts, types (op_math.c), and special functions (op_special.c).
+ * division, zeros, types (op_math.c), bits (op_bits.c), and special functions (op_special.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -188,6 +188,31 @@ START_TEST(the_bits_of_constants_are_reinterpreted)
 }
 END_TEST
 
+START_TEST(the_bits_of_computed_numbers_are_reinterpreted)
+{
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[?,4]\n"
+                            "i = Bitcast(x) T=float type=int32\n"
+                            "b = Bitcast(i) T=int32 type=uint8\n"
+                            "v = Bitcast(b) T=uint8 type=float\n"
+                            "u = Bitcast(i) T=int32 type=int16\n"
+                            "w = Bitcast(u) T=int16 type=uint32\n"
+                            "y = Bitcast(w) T=uint32 type=float\n"
+                            "l = Const() value=float[]{1e-42}\n"
+                            "p = Mul(x, l) T=float\n"
+                            "q = Bitcast(p) T=float type=int32\n"
+                            "r = Bitcast(q) T=int32 type=float\n",
+        "x = input f32[n,4]\n"
+        "l = const f32[] {1e-42}\n"
+        "y = identity x\n"
+        "r = mul x l\n"
+        "return y, y, r\n",
+        0);
+    assert_graphdef_refused("x = Placeholder() dtype=double shape=[4]\n"
+                            "y = Bitcast(x) T=double type=int64\n",
+        "Bitcast 'y' float32");
+}
+END_TEST
+
 START_TEST(casts_that_round_toward_zero_are_refused)
 {
     assert_graphdef_refused("x = Placeholder() dtype=float shape=[2]\n"
@@ -309,7 +334,8 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     arc_tangents_know_the_quadrant_and_the_sign_of_zero, shifts_keep_the_sign_and_clamp_their_count,
     bits_are_combined_at_any_opset, shapes_that_do_not_fit_are_not_equal,
     a_vector_of_conditions_selects_rows, bounds_may_be_tensors,
-    the_bits_of_constants_are_reinterpreted, casts_that_round_toward_zero_are_refused,
-    other_operators_have_defaults_of_their_own, gelu_has_the_formula_that_passes_know,
-    incomplete_gamma_functions_know_all_ranges, numbers_have_neighbours,
-    normalisations_have_the_formula_that_passes_know, special_functions_are_exact_to_a_millionth)
+    the_bits_of_constants_are_reinterpreted, the_bits_of_computed_numbers_are_reinterpreted,
+    casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
+    gelu_has_the_formula_that_passes_know, incomplete_gamma_functions_know_all_ranges,
+    numbers_have_neighbours, normalisations_have_the_formula_that_passes_know,
+    special_functions_are_exact_to_a_millionth)

@@ -158,7 +158,12 @@ START_TEST(random_numbers_are_drawn)
                                     "seed = Const() value=int64[2]{1, 2}\n"
                                     "a = RandomUniform(s) seed=7 dtype=float T=int32\n"
                                     "b = StatelessRandomNormal(s, seed) dtype=float T=int32\n"
-                                    "y = Add(a, b) T=float\n");
+                                    "k = StatelessRandomGetKeyCounter(seed)\n"
+                                    "l = StatelessRandomGetAlg()\n"
+                                    "c = StatelessRandomNormalV2(s, k, k:1, l) dtype=float\n"
+                                    "z = Add(a, b) T=float\n"
+                                    "y = Add(z, c) T=float\n");
+    assert_text_has(graph_text(g), "seed=899");
     assert_text_has(graph_text(g),
         "expand random_uniform_like seed=217 random_normal_like seed=29");
     module_free(g);
