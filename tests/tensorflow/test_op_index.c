@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reductions, products, sorting, gathering, scattering and segments have TensorFlow's results
- * (op_reduce.c, op_index.c, op_segment.c).
+ * (op_reduce.c, op_index.c, op_segment.c, scatter.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
