@@ -46,7 +46,7 @@ poprt_status prt_tf_row_same(prt_tf_call *n)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
         id = PRT_OP_string_concat;
-    prt_value *y = id == PRT_OP_add ? difference(n, in) : NULL;
+    prt_value *y = id == PRT_OP_add && n->n_in == 2 ? difference(n, in) : NULL;
     if (y != NULL)
         return prt_tf_end_with(n, y);
     return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));

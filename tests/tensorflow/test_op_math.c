@@ -158,6 +158,17 @@ START_TEST(a_vector_of_conditions_selects_rows)
 }
 END_TEST
 
+START_TEST(missing_inputs_are_refused)
+{
+    assert_graphdef_refused("x = Placeholder() dtype=float shape=[3]\n"
+                            "y = AddV2(x) T=float\n",
+        "required input");
+    assert_graphdef_refused("x = Placeholder() dtype=float shape=[3]\n"
+                            "y = Select(x) T=float\n",
+        "Select 'y' missing");
+}
+END_TEST
+
 START_TEST(bounds_may_be_tensors)
 {
     assert_graphdef_results("x = Const() value=int32[3]{-5, 0, 5}\n"
@@ -333,7 +344,7 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     float_quotients_are_rounded_down, zeros_hide_infinities,
     arc_tangents_know_the_quadrant_and_the_sign_of_zero, shifts_keep_the_sign_and_clamp_their_count,
     bits_are_combined_at_any_opset, shapes_that_do_not_fit_are_not_equal,
-    a_vector_of_conditions_selects_rows, bounds_may_be_tensors,
+    a_vector_of_conditions_selects_rows, missing_inputs_are_refused, bounds_may_be_tensors,
     the_bits_of_constants_are_reinterpreted, the_bits_of_computed_numbers_are_reinterpreted,
     casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
     gelu_has_the_formula_that_passes_know, incomplete_gamma_functions_know_all_ranges,
