@@ -128,7 +128,8 @@ static prt_value *bits_of_f32(prt_tf_call *n, prt_value *x)
     size = WHERE(finite, size, NUMBER(size, 0));
     prt_value *logarithm = BINARY(div, UNARY(log, size), NUMBER(size, log(2)));
     prt_value *exponent = BINARY(add, UNARY(floor, logarithm), NUMBER(size, 127));
-    exponent = prt_build_cast(&n->b, prt_build_clip(&n->b, exponent, 0, 254), PRT_DTYPE_i64);
+    exponent = BINARY(min, BINARY(max, exponent, NUMBER(size, 0)), NUMBER(size, 254));
+    exponent = prt_build_cast(&n->b, exponent, PRT_DTYPE_i64);
     prt_value *lower = powers(n, 1, -127);
     prt_value *above = BINARY(less, size, prt_build_gather(&n->b, lower, exponent, 0));
     prt_value *next = prt_build_gather(&n->b, lower, BINARY(add, exponent, one), 0);
