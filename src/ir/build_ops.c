@@ -86,22 +86,49 @@ prt_value *prt_build_reshape(prt_build *b, prt_value *x, uint32_t rank, const in
     return is_ready(b, x) ? reshape(b, x, prt_build_i64s(b, rank, dims), zero) : NULL;
 }
 
-prt_value *prt_build_reshape_to(prt_build *b, prt_value *x, prt_value *shape)
+/* Reads a shape as one of ONNX for a Reshape of x: 0 copies a dimension, and one that is computed
+ * is -1. Returns false if that cannot be said, or if a number is 0. */
+static bool shape_for(const prt_value *x, const prt_value *shape, int64_t *dims, uint32_t *count)
 {
     prt_tensor t;
-    bool zero = true, minus = false;
+    const int64_t *known = shape->content != NULL ? shape->content->values : NULL;
+    const bool ranked = prt_type_is_tensor(x->type) && x->type->rank >= 0;
+    uint32_t computed = 0;
+    if (prt_value_aligned(shape, x->graph->module->arena, &t) && prt_dtype_is_integer(t.dtype) &&
+        prt_tensor_count(&t) <= PRT_MAX_RANK) {
+        *count = (uint32_t)prt_tensor_count(&t);
+        for (uint32_t i = 0; i < *count; i++)
+            dims[i] = prt_load_i64(t.dtype, t.data, i);
+        known = dims;
+    } else if (known == NULL || shape->content->count > PRT_MAX_RANK) {
+        return false;
+    } else {
+        *count = shape->content->count;
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        const int64_t dim = known[i];
+        const bool copied =
+            prt_dim_is_expr(dim) && ranked && (int32_t)i < x->type->rank && x->type->dims[i] == dim;
+        if (prt_dim_is_number(dim) && (dim == 0 || dim < -1))
+            return false;
+        dims[i] = copied ? 0 : prt_dim_is_number(dim) ? dim : -1;
+        computed += dims[i] == -1;
+    }
+    return computed <= 1;
+}
+
+prt_value *prt_build_reshape_to(prt_build *b, prt_value *x, prt_value *shape)
+{
+    int64_t dims[PRT_MAX_RANK];
+    uint32_t count;
+    bool minus = false;
     if (!is_ready(b, x) || shape == NULL)
         return NULL;
-    if (prt_value_aligned(shape, b->graph->module->arena, &t) && prt_dtype_is_integer(t.dtype)) {
-        zero = false;
-        for (size_t i = 0; i < prt_tensor_count(&t); i++)
-            zero = zero || prt_load_i64(t.dtype, t.data, i) == 0;
-    } else if (shape->content != NULL) {
-        for (uint32_t i = 0; i < shape->content->count; i++)
-            minus = minus || shape->content->values[i] == -1;
-        zero = !minus;
-    }
-    return reshape(b, x, prt_build_cast(b, shape, PRT_DTYPE_i64), zero);
+    if (shape_for(x, shape, dims, &count))
+        return reshape(b, x, prt_build_i64s(b, count, dims), false);
+    for (uint32_t i = 0; shape->content != NULL && i < shape->content->count; i++)
+        minus = minus || shape->content->values[i] == -1;
+    return reshape(b, x, prt_build_cast(b, shape, PRT_DTYPE_i64), !minus);
 }
 
 static prt_value *by_axes(prt_build *b, uint32_t id, prt_value *x, uint32_t count,

@@ -21,7 +21,8 @@ prt_value *prt_build_swap_last(prt_build *b, prt_value *x);
 
 /* Reshapes to numbers, of which one may be -1. A 0 is a dimension of 0. */
 prt_value *prt_build_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
-/* Reshapes to a shape of any integer type. A 0 is a dimension of 0. */
+/* Reshapes to a shape of any integer type. A 0 is a dimension of 0. Where only one dimension of a
+ * shape is computed, or others are those of x, the shape becomes a constant. */
 prt_value *prt_build_reshape_to(prt_build *b, prt_value *x, prt_value *shape);
 
 prt_value *prt_build_unsqueeze(prt_build *b, prt_value *x, uint32_t count, const int64_t *axes);

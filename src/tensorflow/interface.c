@@ -16,13 +16,8 @@ static void read_placeholder(prt_tf_converter *c, const prt_tf_node *node, prt_t
 {
     enum { SCALARS = 24 }; /* producers before this one write [] for an unknown shape */
     prt_tf_attr_value v;
-    const prt_tf_attr *attr = prt_tf_attr_find(node->attrs, node->n_attrs, PRT_STR("dtype"));
-    in->rank = PRT_RANK_UNKNOWN;
-    if (attr == NULL)
-        attr = prt_tf_attr_find(node->attrs, node->n_attrs, PRT_STR("T"));
-    if (attr != NULL && prt_tf_attr_read(attr, &v) == POPRT_OK && v.kind == PRT_TF_ATTR_type)
-        in->dtype = prt_tf_dtype_of(v.i);
-    attr = prt_tf_attr_find(node->attrs, node->n_attrs, PRT_STR("shape"));
+    const prt_tf_attr *attr = prt_tf_attr_find(node->attrs, node->n_attrs, PRT_STR("shape"));
+    in->dtype = prt_tf_output_type(c, node, in->edge.output);
     if (attr == NULL || prt_tf_attr_read(attr, &v) != POPRT_OK || v.kind != PRT_TF_ATTR_shape ||
         prt_tf_shape_read(v.bytes, attr->depth + 1, &in->rank, in->dims) != POPRT_OK ||
         (in->rank == 0 && c->graph->producer < SCALARS))

@@ -28,6 +28,9 @@ typedef struct prt_tf_interface {
     PRT_VEC(prt_tf_output) outputs;
 } prt_tf_interface;
 
+/* Returns the element type of an output, or PRT_DTYPE_undefined. */
+int32_t prt_tf_output_type(prt_tf_converter *c, const prt_tf_node *node, uint32_t output);
+
 /* Chooses inputs and outputs: those that the options name, else those of the signature of c->saved,
  * else all placeholders and all nodes that nothing reads. */
 poprt_status prt_tf_choose_interface(prt_tf_converter *c, const prt_tf_options *options,

@@ -1,10 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* op_math.c — element-wise operators. */
 #include "num/dtype.h"
-#include "tensorflow/formulas.h"
+#include "tensorflow/special.h"
 #include "tensorflow/strings.h"
 
 #define NUMBER(like, value) prt_build_number(&n->b, like, value)
+
+/* Returns -x if x, or the first factor of x, ends with a Neg that can be left out; otherwise
+ * NULL. */
+static prt_value *without_neg(prt_tf_call *n, const prt_value *x)
+{
+    const prt_op *op = x != NULL ? x->def : NULL;
+    if (op == NULL)
+        return NULL;
+    if (prt_op_is(op, PRT_OP_neg))
+        return prt_op_input(op, 0);
+    if (!prt_op_is(op, PRT_OP_mul) && !prt_op_is(op, PRT_OP_div))
+        return NULL;
+    const prt_op *factor = prt_op_input(op, 0)->def;
+    return factor != NULL && prt_op_is(factor, PRT_OP_neg)
+        ? prt_build_binary(&n->b, op->def->id, prt_op_input(factor, 0), prt_op_input(op, 1))
+        : NULL;
+}
+
+/* Keras adds (-mean) scale + offset in its normalisations: the passes know offset - mean scale. */
+static prt_value *difference(prt_tf_call *n, prt_value *const in[2])
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_value *minus = without_neg(n, in[i]);
+        if (minus != NULL)
+            return BINARY(sub, in[1 - i], minus);
+    }
+    return NULL;
+}
 
 /* The operator of the row with the same inputs and the defaults of its attributes. Strings are
  * added by concatenation. */
@@ -19,6 +47,9 @@ poprt_status prt_tf_row_same(prt_tf_call *n)
             return prt_tf_end(n);
     if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
         return prt_tf_end_with(n, prt_tf_concat_strings(n, in[0], in[1]));
+    prt_value *y = id == PRT_OP_add && n->n_in == 2 ? difference(n, in) : NULL;
+    if (y != NULL)
+        return prt_tf_end_with(n, y);
     return prt_tf_end_with(n, prt_build_op(&n->b, id, NULL, n->n_in, in));
 }
 
@@ -98,27 +129,13 @@ poprt_status prt_tf_row_log1p(prt_tf_call *n)
     return prt_tf_end_with(n, UNARY(log, BINARY(add, x, NUMBER(x, 1))));
 }
 
-/* Returns -x. A Neg that x or its first factor ends with is left out. */
-static prt_value *negated(prt_tf_call *n, prt_value *x)
-{
-    const prt_op *op = x != NULL ? x->def : NULL;
-    if (op != NULL && prt_op_is(op, PRT_OP_neg))
-        return prt_op_input(op, 0);
-    if (op != NULL && (prt_op_is(op, PRT_OP_mul) || prt_op_is(op, PRT_OP_div))) {
-        const prt_op *factor = prt_op_input(op, 0)->def;
-        if (factor != NULL && prt_op_is(factor, PRT_OP_neg))
-            return prt_build_binary(&n->b, op->def->id, prt_op_input(factor, 0),
-                prt_op_input(op, 1));
-    }
-    return UNARY(neg, x);
-}
-
 /* 1 - Erf(x), as 1 + Erf(-x): Gelu is x Erfc(-x / sqrt(2)) / 2 in TensorFlow, and known to the
  * passes with a sum. */
 poprt_status prt_tf_row_erfc(prt_tf_call *n)
 {
-    prt_value *x = prt_tf_in(n, 0);
-    return prt_tf_end_with(n, BINARY(add, NUMBER(x, 1), UNARY(erf, negated(n, x))));
+    prt_value *x = prt_tf_in(n, 0), *negated = without_neg(n, x);
+    return prt_tf_end_with(n,
+        BINARY(add, NUMBER(x, 1), UNARY(erf, negated != NULL ? negated : UNARY(neg, x))));
 }
 
 poprt_status prt_tf_row_relu6(prt_tf_call *n)
@@ -193,12 +210,6 @@ poprt_status prt_tf_row_zero_times(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_where(&n->b, BINARY(equal, x, zero), zero, z));
 }
 
-/* Returns whether the sign bit of each element is set. */
-static prt_value *sign_bit(prt_tf_call *n, prt_value *x, prt_value *zero)
-{
-    return BINARY(or, BINARY(less, x, zero), BINARY(less, UNARY(reciprocal, x), zero));
-}
-
 /* Atan(y / x), or y where that is zero, and half a turn more where x is negative. */
 poprt_status prt_tf_row_atan2(prt_tf_call *n)
 {
@@ -206,86 +217,10 @@ poprt_status prt_tf_row_atan2(prt_tf_call *n)
     prt_value *angle =
         prt_build_where(&n->b, BINARY(equal, y, zero), y, UNARY(atan, BINARY(div, y, x)));
     const double pi = 3.14159265358979323846;
-    prt_value *half = prt_build_where(&n->b, sign_bit(n, y, zero), NUMBER(y, -pi), NUMBER(y, pi));
-    half = prt_build_where(&n->b, sign_bit(n, x, zero), half, zero);
+    prt_value *half =
+        prt_build_where(&n->b, prt_tf_sign_bit(n, y, zero), NUMBER(y, -pi), NUMBER(y, pi));
+    half = prt_build_where(&n->b, prt_tf_sign_bit(n, x, zero), half, zero);
     return prt_tf_end_with(n, BINARY(add, angle, half));
-}
-
-/* ---- bits */
-
-/* Returns the bits of an integer as a last axis: the quotients by `powers`, rounded down, modulo
- * 2. */
-static prt_value *bits_of(prt_tf_call *n, prt_value *x, prt_value *powers)
-{
-    static const int64_t last[] = { -1 };
-    x = prt_build_unsqueeze(&n->b, prt_build_cast(&n->b, x, PRT_DTYPE_i64), 1, last);
-    x = BINARY(div, BINARY(sub, x, BINARY(mod, x, powers)), powers);
-    return BINARY(mod, x, prt_build_i64(&n->b, 2));
-}
-
-/* Before opset 18 numbers of at most 32 bits are combined bit by bit. */
-poprt_status prt_tf_row_bitwise(prt_tf_call *n)
-{
-    const uint32_t id = n->node->row->id;
-    prt_value *x = prt_tf_in(n, 0);
-    const uint32_t bits = prt_dtype_bits(prt_tf_dtype(x));
-    if (prt_module_opset(n->c->module, PRT_STR("")) >= 18 || bits == 0 || bits > 32)
-        return prt_tf_row_same(n);
-    int64_t power[32];
-    for (uint32_t i = 0; i < bits; i++)
-        power[i] = (int64_t)1 << i;
-    prt_value *powers = prt_build_i64s(&n->b, bits, power);
-    prt_value *a = bits_of(n, x, powers), *b = bits_of(n, prt_tf_in(n, 1), powers);
-    prt_value *y = id == PRT_OP_bitwise_and ? BINARY(mul, a, b)
-        : id == PRT_OP_bitwise_or           ? BINARY(max, a, b)
-                                            : UNARY(abs, BINARY(sub, a, b));
-    y = prt_build_reduce_axis(&n->b, PRT_OP_reduce_sum, BINARY(mul, y, powers), -1, false);
-    return prt_tf_end_with(n, prt_build_cast_as(&n->b, y, x));
-}
-
-/* -1 - x, of which an unsigned number is the remainder. */
-poprt_status prt_tf_row_invert(prt_tf_call *n)
-{
-    prt_value *x = prt_tf_in(n, 0);
-    return prt_tf_end_with(n, BINARY(sub, NUMBER(x, -1), x));
-}
-
-static int32_t unsigned_of(int32_t dtype)
-{
-    switch (dtype) {
-    case PRT_DTYPE_i8:
-        return PRT_DTYPE_u8;
-    case PRT_DTYPE_i16:
-        return PRT_DTYPE_u16;
-    case PRT_DTYPE_i32:
-        return PRT_DTYPE_u32;
-    case PRT_DTYPE_i64:
-        return PRT_DTYPE_u64;
-    default:
-        return dtype;
-    }
-}
-
-/* Shifts of signed numbers go through the unsigned type. The right shift of a negative number is
- * that of its complement -1 - x, complemented. Counts are clamped as TensorFlow does it. */
-poprt_status prt_tf_row_shift(prt_tf_call *n)
-{
-    const bool right = n->node->row->id == PRT_OP_bit_shift;
-    prt_value *x = prt_tf_in(n, 0), *minus = NUMBER(x, -1);
-    const int32_t dtype = prt_tf_dtype(x), plain = unsigned_of(dtype);
-    const bool flips = right && plain != dtype;
-    prt_value *count = prt_build_clip(&n->b, prt_tf_in(n, 1), 0, prt_dtype_bits(dtype) - 1.0);
-    prt_value *negative = flips ? BINARY(less, x, NUMBER(x, 0)) : NULL;
-    if (flips)
-        x = prt_build_where(&n->b, negative, BINARY(sub, minus, x), x);
-    prt_bit_shift_attrs attrs = PRT_ATTRS_OF(bit_shift);
-    PRT_ATTR_SET(attrs, bit_shift, direction, right ? PRT_STR("RIGHT") : PRT_STR("LEFT"));
-    prt_value *in[] = { prt_build_cast(&n->b, x, plain), prt_build_cast(&n->b, count, plain) };
-    prt_value *y = prt_build_op(&n->b, PRT_OP_bit_shift, &attrs, 2, in);
-    y = prt_build_cast(&n->b, y, dtype);
-    if (flips)
-        y = prt_build_where(&n->b, negative, BINARY(sub, minus, y), y);
-    return prt_tf_end_with(n, y);
 }
 
 /* ---- sums, bounds, choices, types */
@@ -335,39 +270,4 @@ poprt_status prt_tf_row_cast(prt_tf_call *n)
         prt_dtype_is_float(to) && prt_dtype_bits(to) < prt_dtype_bits(from))
         return prt_tf_refuse(n, "it rounds toward zero (Truncate)");
     return prt_tf_end_with(n, prt_build_cast(&n->b, x, to));
-}
-
-/* Types of different sizes change the last axis: only constants are converted then. */
-static poprt_status bitcast_constant(prt_tf_call *n, const prt_tensor *from, int32_t to)
-{
-    const uint32_t old = prt_dtype_bits(from->dtype), new = prt_dtype_bits(to);
-    int64_t dims[PRT_MAX_RANK];
-    uint32_t rank = from->rank;
-    memcpy(dims, from->dims, rank * sizeof(*dims));
-    if (old > new &&rank < PRT_MAX_RANK)
-        dims[rank++] = (int64_t)(old / new);
-    else if (old < new &&rank > 0 && dims[rank - 1] == (int64_t)(new / old))
-        rank--;
-    else if (old != new)
-        return prt_tf_refuse(n, "the last axis does not hold one element of the new type");
-    return prt_tf_end_with(n, prt_build_tensor(&n->b, to, rank, dims, from->data));
-}
-
-poprt_status prt_tf_row_bitcast(prt_tf_call *n)
-{
-    prt_tensor t;
-    prt_value *x = prt_tf_in(n, 0);
-    const int32_t from = prt_tf_dtype(x), to = prt_tf_attr_dtype(n, "type", PRT_DTYPE_undefined);
-    if (x == NULL)
-        return prt_tf_end(n);
-    if (to == PRT_DTYPE_undefined || from == PRT_DTYPE_string || prt_dtype_bits(to) % 8 != 0 ||
-        prt_dtype_bits(from) % 8 != 0 || prt_dtype_bits(to) == 0)
-        return prt_tf_refuse(n, "the type of the input or output does not exist in ONNX");
-    if (prt_tf_constant(n, 0, &t))
-        return bitcast_constant(n, &t, to);
-    if (from == PRT_DTYPE_undefined || prt_dtype_bits(from) != prt_dtype_bits(to))
-        return prt_tf_refuse(n, "the input is computed, and the types differ in size");
-    prt_bit_cast_attrs attrs = PRT_ATTRS_OF(bit_cast);
-    PRT_ATTR_SET(attrs, bit_cast, to, to);
-    return prt_tf_end_with(n, prt_build_op(&n->b, PRT_OP_bit_cast, &attrs, 1, &x));
 }

@@ -26,6 +26,27 @@ static float seed_of(prt_tf_call *n, uint32_t i)
     return (float)((uint64_t)seed[0] * 31 ^ (uint64_t)seed[1]);
 }
 
+/* The key of a generator is the seed, and its counter is 0: no numbers of TensorFlow follow. */
+poprt_status prt_tf_row_random_key(prt_tf_call *n)
+{
+    static const uint64_t zeros[2];
+    const int64_t one = 1, two = 2;
+    int64_t seed[2] = { 0 };
+    uint32_t count;
+    if (!prt_tf_need_ints(n, 0, "the seed", 2, seed, &count))
+        return prt_tf_end(n);
+    const uint64_t key = (uint64_t)seed[0] * 31 ^ (uint64_t)seed[1];
+    prt_tf_set(n, 0, prt_build_tensor(&n->b, PRT_DTYPE_u64, 1, &one, &key));
+    prt_tf_set(n, 1, prt_build_tensor(&n->b, PRT_DTYPE_u64, 1, &two, zeros));
+    return prt_tf_end(n);
+}
+
+/* 1 is the number of Philox. */
+poprt_status prt_tf_row_random_algorithm(prt_tf_call *n)
+{
+    return prt_tf_end_with(n, prt_build_scalar(&n->b, PRT_DTYPE_i32, 1));
+}
+
 /* Draws numbers of [low, high), or normal ones of mean `low` and deviation `high`. */
 static prt_value *draw(prt_tf_call *n, uint32_t id, prt_value *shape, int32_t dtype, double low,
     double high, float seed)
@@ -64,10 +85,10 @@ poprt_status prt_tf_row_random(prt_tf_call *n)
     return prt_tf_end_with(n, prt_build_cast(&n->b, y, dtype));
 }
 
-/* The bounds are inputs 1 and 2, behind the seed of the stateless form. */
+/* The bounds are the last inputs. */
 poprt_status prt_tf_row_random_int(prt_tf_call *n)
 {
-    const uint32_t first = is_stateless(n) ? 2 : 1;
+    const uint32_t first = n->n_in > 2 ? n->n_in - 2 : 1;
     const float seed = seed_of(n, 1);
     prt_value *low = prt_tf_in(n, first), *high = prt_tf_in(n, first + 1);
     prt_value *u =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_reduce.c — reductions, cumulative sums, products of matrices, sorting. */
+#include <float.h>
 #include <math.h>
 
 #include "num/dtype.h"
@@ -97,47 +98,50 @@ poprt_status prt_tf_row_cumulate(prt_tf_call *n)
     return prt_tf_end_with(n, is_small_integer(dtype) ? prt_build_cast(&n->b, y, dtype) : y);
 }
 
-/* Returns x moved by `by` cells along an axis of `size` cells; `pad` fills the gap. */
-static prt_value *shifted(prt_tf_call *n, prt_value *x, int64_t axis, int64_t size, int64_t by,
-    bool reverse, prt_value *pad)
+/* Returns x moved by `by` cells along an axis; `pad` fills the gap. */
+static prt_value *shifted(prt_tf_call *n, prt_value *x, int64_t axis, int64_t by, bool reverse,
+    prt_value *pad)
 {
-    prt_value *kept = reverse ? prt_build_slice(&n->b, x, axis, by, size, 1)
-                              : prt_build_slice(&n->b, x, axis, 0, size - by, 1);
+    prt_value *kept = reverse ? prt_build_slice(&n->b, x, axis, by, INT64_MAX, 1)
+                              : prt_build_slice(&n->b, x, axis, 0, -by, 1);
     prt_value *gap = prt_build_slice(&n->b, x, axis, 0, by, 1);
     gap = prt_build_expand(&n->b, pad, prt_build_shape(&n->b, gap));
     prt_value *parts[] = { reverse ? kept : gap, reverse ? gap : kept };
-    return prt_build_concat(&n->b, axis, 2, parts);
+    prt_value *y = prt_build_concat(&n->b, axis, 2, parts);
+    if (y != NULL && prt_value_refine_type(y, x->type) != POPRT_OK)
+        n->status = POPRT_E_NOMEM;
+    return y;
 }
 
-/* log(exp x + exp y). The maximum is finite, so that two infinities are not subtracted. */
+/* log(exp x + exp y). The maximum is made finite, so that no infinities are subtracted. */
 static prt_value *log_add_exp(prt_tf_call *n, prt_value *x, prt_value *y)
 {
-    const double lowest = prt_tf_dtype(x) == PRT_DTYPE_f16 ? -65504 : -3.4028234663852886e38;
-    prt_value *top = BINARY(max, BINARY(max, x, y), NUMBER(x, lowest));
+    const double most = prt_tf_dtype(x) == PRT_DTYPE_f16 ? 65504 : (double)FLT_MAX;
+    prt_value *top = prt_build_clip(&n->b, BINARY(max, x, y), -most, most);
     prt_value *sum = BINARY(add, UNARY(exp, BINARY(sub, x, top)), UNARY(exp, BINARY(sub, y, top)));
     return BINARY(add, UNARY(log, sum), top);
 }
 
 /* Cumprod, and CumulativeLogsumexp, whose row names Exp: the range that each cell covers doubles
- * with every step. */
+ * with every step. An axis of unknown size gets all steps that one of 2^31 cells needs. */
 poprt_status prt_tf_row_cumulative_scan(prt_tf_call *n)
 {
     prt_value *x = prt_tf_in(n, 0);
     const bool product = n->node->row->id == PRT_OP_NONE;
     const bool reverse = prt_tf_attr_bool(n, "reverse", false);
     const bool exclusive = prt_tf_attr_bool(n, "exclusive", false);
+    const int64_t most = (int64_t)1 << 31;
     int64_t axis;
-    if (!prt_tf_need_int(n, 1, "the axis", &axis) || prt_tf_need_rank(n, 0) < 0)
+    if (!prt_tf_need_int(n, 1, "the axis", &axis))
         return prt_tf_end(n);
-    axis += axis < 0 ? prt_tf_rank(x) : 0;
-    const int64_t size = prt_tf_dim(x, (uint32_t)axis);
-    if (!prt_dim_is_number(size) || size > INT32_MAX)
-        return prt_tf_refuse(n, "the size of the axis is not known, or is above %d", INT32_MAX);
+    axis += axis < 0 && prt_tf_rank(x) > 0 ? prt_tf_rank(x) : 0;
+    int64_t size = prt_tf_dim(x, (uint32_t)axis);
+    size = prt_dim_is_number(size) && size < most ? size : most;
     prt_value *pad = NUMBER(x, product ? 1 : -(double)INFINITY);
-    if (exclusive && size > 0)
-        x = shifted(n, x, axis, size, 1, reverse, pad);
+    if (exclusive)
+        x = shifted(n, x, axis, 1, reverse, pad);
     for (int64_t by = 1; by < size; by *= 2) {
-        prt_value *other = shifted(n, x, axis, size, by, reverse, pad);
+        prt_value *other = shifted(n, x, axis, by, reverse, pad);
         x = product ? BINARY(mul, x, other) : log_add_exp(n, x, other);
     }
     return prt_tf_end_with(n, x);

@@ -107,6 +107,27 @@ poprt_status prt_tf_row_unsorted_segment(prt_tf_call *n)
     return prt_tf_end_with(n, scatter_inside(n, id, data, ids, prt_tf_in_i64(n, 2, true), start));
 }
 
+/* Returns the weights of numbers, rank 1: ones where there are no weights. */
+static prt_value *weights_of(prt_tf_call *n, prt_value *weights, prt_value *numbers, bool none)
+{
+    bool known = prt_tf_rank(weights) >= 0;
+    for (int32_t i = 0; i < prt_tf_rank(weights); i++) {
+        none = none || weights->type->dims[i] == 0;
+        known = known && prt_dim_is_number(weights->type->dims[i]);
+    }
+    prt_value *one = prt_build_number(&n->b, weights, 1);
+    prt_value *ones = prt_build_expand(&n->b, one, prt_build_shape(&n->b, numbers));
+    if (none)
+        return ones;
+    weights = prt_build_reshape(&n->b, weights, 1, &flat);
+    if (known)
+        return weights;
+    const int64_t first = 0;
+    prt_value *axis = prt_build_i64s(&n->b, 1, &first), *all[] = { weights, ones };
+    return prt_build_slice_by(&n->b, prt_build_concat(&n->b, 0, 2, all), axis,
+        prt_build_shape(&n->b, numbers), axis, NULL);
+}
+
 /* Bincount, and DenseBincount, which counts each row of a matrix. Without weights each number
  * counts 1; with `binary_output` the result is 1 where a number occurs. */
 poprt_status prt_tf_row_bincount(prt_tf_call *n)
@@ -118,13 +139,6 @@ poprt_status prt_tf_row_bincount(prt_tf_call *n)
     const bool by_row = strcmp(n->node->row->name, "DenseBincount") == 0 && rank == 2;
     if (weights == NULL || rank < 0)
         return prt_tf_end(n);
-    bool empty = false, known = prt_tf_rank(weights) >= 0;
-    for (int32_t i = 0; i < prt_tf_rank(weights); i++) {
-        empty = empty || weights->type->dims[i] == 0;
-        known = known && prt_dim_is_number(weights->type->dims[i]);
-    }
-    if (!known && !empty && !binary)
-        return prt_tf_refuse(n, "it is not known whether there are weights");
     if (by_row) { /* the numbers of row i begin at i times the size */
         prt_value *outside = BINARY(less, numbers, size);
         prt_value *rows = prt_build_size_of(&n->b, numbers, 0);
@@ -136,11 +150,9 @@ poprt_status prt_tf_row_bincount(prt_tf_call *n)
         shape = prt_build_concat(&n->b, 0, 2, (prt_value *[]){ rows, size });
     }
     numbers = prt_build_reshape(&n->b, numbers, 1, &flat);
-    prt_value *one = prt_build_number(&n->b, weights, 1);
-    weights = empty || binary ? prt_build_expand(&n->b, one, prt_build_shape(&n->b, numbers))
-                              : prt_build_reshape(&n->b, weights, 1, &flat);
+    weights = weights_of(n, weights, numbers, binary);
     prt_value *bins =
         scatter_inside(n, PRT_OP_add, weights, numbers, count, prt_build_number(&n->b, weights, 0));
-    bins = binary ? BINARY(min, bins, one) : bins;
+    bins = binary ? BINARY(min, bins, prt_build_number(&n->b, weights, 1)) : bins;
     return prt_tf_end_with(n, by_row ? prt_build_reshape_to(&n->b, bins, shape) : bins);
 }

@@ -5,10 +5,46 @@
 
 /* ---- shapes */
 
+/* Returns the product of a tensor and a matrix if `x` is that product of the tensor's rows, which
+ * this shape restores: a dense layer flattens its input. Otherwise returns NULL. */
+static prt_value *product_of_rows(prt_tf_call *n, const prt_value *x, const int64_t *dims,
+    uint32_t count)
+{
+    const prt_op *matmul = x->def;
+    if (matmul == NULL || !prt_op_is(matmul, PRT_OP_matmul))
+        return NULL;
+    prt_value *rows = prt_op_input(matmul, 0), *matrix = prt_op_input(matmul, 1);
+    if (!prt_op_is(rows->def, PRT_OP_reshape) || prt_tf_rank(rows) != 2 || prt_tf_rank(matrix) != 2)
+        return NULL;
+    prt_value *y = prt_op_input(rows->def, 0);
+    bool same = count > 2 && prt_tf_rank(y) == (int32_t)count &&
+        prt_tf_dim(matrix, 1) == dims[count - 1] &&
+        prt_tf_dim(rows, 1) == prt_tf_dim(y, count - 1) && prt_tf_dim(rows, 1) != PRT_DIM_UNKNOWN;
+    for (uint32_t i = 0; same && i + 1 < count; i++)
+        same = dims[i] == prt_tf_dim(y, i) && dims[i] != PRT_DIM_UNKNOWN;
+    return same ? BINARY(matmul, y, matrix) : NULL;
+}
+
+/* Before opset 14 a 0 in a shape copies a dimension: an empty tensor is made anew then. */
 poprt_status prt_tf_row_reshape(prt_tf_call *n)
 {
-    return prt_tf_end_with(n,
-        prt_build_reshape_to(&n->b, prt_tf_in(n, 0), prt_tf_in_i64(n, 1, true)));
+    prt_value *x = prt_tf_in(n, 0), *shape = prt_tf_in_i64(n, 1, true);
+    int64_t dims[PRT_MAX_RANK];
+    uint32_t count = 0;
+    const bool known = x != NULL && prt_tf_ints(n, 1, PRT_MAX_RANK, dims, &count);
+    prt_value *product = known ? product_of_rows(n, x, dims, count) : NULL;
+    if (product != NULL)
+        return prt_tf_end_with(n, product);
+    bool empty = known && prt_module_opset(n->c->module, PRT_STR("")) < 14 &&
+        prt_tf_dtype(x) != PRT_DTYPE_string;
+    uint32_t zeros = 0;
+    for (uint32_t i = 0; empty && i < count; i++) {
+        empty = prt_dim_is_number(dims[i]) && dims[i] >= 0;
+        zeros += dims[i] == 0;
+    }
+    if (empty && zeros != 0)
+        return prt_tf_end_with(n, prt_build_expand(&n->b, prt_build_number(&n->b, x, 0), shape));
+    return prt_tf_end_with(n, prt_build_reshape_to(&n->b, x, shape));
 }
 
 /* Shape and ShapeN. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reductions, products, sorting, gathering, scattering and segments have TensorFlow's results
- * (op_reduce.c, op_index.c, op_segment.c).
+ * (op_reduce.c, op_index.c, op_segment.c, scatter.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -77,6 +77,33 @@ START_TEST(cumulative_results_exclude_and_reverse)
         "t = const f32[1,4] {0, 1, 2, 2}\n"
         "return p, q, s, t\n",
         1e-6);
+}
+END_TEST
+
+START_TEST(cumulative_results_of_unknown_size)
+{
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[2,?]\n"
+                            "a = Const() value=int32[]{1}\n"
+                            "p = CumulativeLogsumexp(x, a) T=float\n"
+                            "e = Exp(p) T=float\n",
+        "x = input f32[2,n]\n"
+        "a = const i64[] {1}\n"
+        "e = exp x\n"
+        "y = cumsum e a\n"
+        "return y\n",
+        1e-5);
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[?,3]\n"
+                            "z = Const() value=int32[]{0}\n"
+                            "m = Const() value=float[]{0}\n"
+                            "a = Maximum(x, m) T=float\n"
+                            "s = Cumprod(a, z) T=float reverse=true exclusive=true\n",
+        "x = input f32[n,3]\n"
+        "m = const f32[] {0}\n"
+        "z = const i64[] {0}\n"
+        "a = max x m\n"
+        "y = cum_prod a z {reverse=1, exclusive=1}\n"
+        "return y\n",
+        1e-5);
 }
 END_TEST
 
@@ -360,9 +387,10 @@ END_TEST
 
 PRT_TEST_MAIN("tensorflow/op_index", integers_are_reduced_in_their_type,
     empty_ranges_are_reduced_to_neutral_elements, axes_may_be_computed,
-    cumulative_results_exclude_and_reverse, products_transpose_their_operands,
-    equations_become_products, the_largest_are_found, rows_are_gathered_behind_batch_axes,
-    early_opsets_have_other_operators, negative_classes_are_off_on_any_axis,
-    repeated_indices_add_up, rows_are_partitioned_and_stitched, places_are_searched,
-    sparse_values_become_dense, empty_segments_have_their_values, segments_of_no_rows_are_none,
+    cumulative_results_exclude_and_reverse, cumulative_results_of_unknown_size,
+    products_transpose_their_operands, equations_become_products, the_largest_are_found,
+    rows_are_gathered_behind_batch_axes, early_opsets_have_other_operators,
+    negative_classes_are_off_on_any_axis, repeated_indices_add_up,
+    rows_are_partitioned_and_stitched, places_are_searched, sparse_values_become_dense,
+    empty_segments_have_their_values, segments_of_no_rows_are_none,
     ids_of_unsorted_segments_have_axes, numbers_outside_the_bins_are_ignored)

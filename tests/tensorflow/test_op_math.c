@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Element-wise operators of TensorFlow have its results where the operator of ONNX differs:
- * division, zeros, shifts, types (op_math.c), and special functions (op_special.c).
+ * division, zeros, types (op_math.c), bits (op_bits.c), and special functions (op_special.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -158,6 +158,17 @@ START_TEST(a_vector_of_conditions_selects_rows)
 }
 END_TEST
 
+START_TEST(missing_inputs_are_refused)
+{
+    assert_graphdef_refused("x = Placeholder() dtype=float shape=[3]\n"
+                            "y = AddV2(x) T=float\n",
+        "required input");
+    assert_graphdef_refused("x = Placeholder() dtype=float shape=[3]\n"
+                            "y = Select(x) T=float\n",
+        "Select 'y' missing");
+}
+END_TEST
+
 START_TEST(bounds_may_be_tensors)
 {
     assert_graphdef_results("x = Const() value=int32[3]{-5, 0, 5}\n"
@@ -185,6 +196,31 @@ START_TEST(the_bits_of_constants_are_reinterpreted)
     assert_graphdef_refused("u = Const() value=uint8[3]{0, 0, 128}\n"
                             "b = Bitcast(u) T=uint8 type=float\n",
         "Bitcast 'b' last axis");
+}
+END_TEST
+
+START_TEST(the_bits_of_computed_numbers_are_reinterpreted)
+{
+    assert_graphdef_results("x = Placeholder() dtype=float shape=[?,4]\n"
+                            "i = Bitcast(x) T=float type=int32\n"
+                            "b = Bitcast(i) T=int32 type=uint8\n"
+                            "v = Bitcast(b) T=uint8 type=float\n"
+                            "u = Bitcast(i) T=int32 type=int16\n"
+                            "w = Bitcast(u) T=int16 type=uint32\n"
+                            "y = Bitcast(w) T=uint32 type=float\n"
+                            "l = Const() value=float[]{1e-42}\n"
+                            "p = Mul(x, l) T=float\n"
+                            "q = Bitcast(p) T=float type=int32\n"
+                            "r = Bitcast(q) T=int32 type=float\n",
+        "x = input f32[n,4]\n"
+        "l = const f32[] {1e-42}\n"
+        "y = identity x\n"
+        "r = mul x l\n"
+        "return y, y, r\n",
+        0);
+    assert_graphdef_refused("x = Placeholder() dtype=double shape=[4]\n"
+                            "y = Bitcast(x) T=double type=int64\n",
+        "Bitcast 'y' float32");
 }
 END_TEST
 
@@ -258,6 +294,19 @@ START_TEST(numbers_have_neighbours)
 }
 END_TEST
 
+START_TEST(normalisations_have_the_formula_that_passes_know)
+{
+    prt_graph *g = graphdef_convert("m = Placeholder() dtype=float shape=[?,1]\n"
+                                    "i = Placeholder() dtype=float shape=[?,4]\n"
+                                    "b = Const() value=float[4]{1, 2, 3, 4}\n"
+                                    "n = Neg(m) T=float\n"
+                                    "p = Mul(n, i) T=float\n"
+                                    "y = AddV2(p, b) T=float\n");
+    assert_text_has(graph_text(g), "mul m:0 sub !neg !add");
+    module_free(g);
+}
+END_TEST
+
 /* Values of the functions to nine digits, from their tables. */
 START_TEST(special_functions_are_exact_to_a_millionth)
 {
@@ -295,8 +344,9 @@ PRT_TEST_MAIN("tensorflow/op_math", integer_quotients_are_rounded_down_or_toward
     float_quotients_are_rounded_down, zeros_hide_infinities,
     arc_tangents_know_the_quadrant_and_the_sign_of_zero, shifts_keep_the_sign_and_clamp_their_count,
     bits_are_combined_at_any_opset, shapes_that_do_not_fit_are_not_equal,
-    a_vector_of_conditions_selects_rows, bounds_may_be_tensors,
-    the_bits_of_constants_are_reinterpreted, casts_that_round_toward_zero_are_refused,
-    other_operators_have_defaults_of_their_own, gelu_has_the_formula_that_passes_know,
-    incomplete_gamma_functions_know_all_ranges, numbers_have_neighbours,
+    a_vector_of_conditions_selects_rows, missing_inputs_are_refused, bounds_may_be_tensors,
+    the_bits_of_constants_are_reinterpreted, the_bits_of_computed_numbers_are_reinterpreted,
+    casts_that_round_toward_zero_are_refused, other_operators_have_defaults_of_their_own,
+    gelu_has_the_formula_that_passes_know, incomplete_gamma_functions_know_all_ranges,
+    numbers_have_neighbours, normalisations_have_the_formula_that_passes_know,
     special_functions_are_exact_to_a_millionth)

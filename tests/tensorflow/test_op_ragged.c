@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ragged and sparse tensors have TensorFlow's elements (op_ragged.c, op_sparse.c), and random
- * numbers its distributions (op_random.c).
+ * numbers its distributions (op_random.c). Data enter where the caller
+ * says (op_entry.c, output_type.c).
  */
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -158,7 +159,12 @@ START_TEST(random_numbers_are_drawn)
                                     "seed = Const() value=int64[2]{1, 2}\n"
                                     "a = RandomUniform(s) seed=7 dtype=float T=int32\n"
                                     "b = StatelessRandomNormal(s, seed) dtype=float T=int32\n"
-                                    "y = Add(a, b) T=float\n");
+                                    "k = StatelessRandomGetKeyCounter(seed)\n"
+                                    "l = StatelessRandomGetAlg()\n"
+                                    "c = StatelessRandomNormalV2(s, k, k:1, l) dtype=float\n"
+                                    "z = Add(a, b) T=float\n"
+                                    "y = Add(z, c) T=float\n");
+    assert_text_has(graph_text(g), "seed=899");
     assert_text_has(graph_text(g),
         "expand random_uniform_like seed=217 random_normal_like seed=29");
     module_free(g);
@@ -195,7 +201,51 @@ START_TEST(random_integers_stay_in_their_range)
 }
 END_TEST
 
+/* ---- data from outside */
+
+START_TEST(tensors_behind_an_entry_can_be_inputs)
+{
+    static const char text[] = "i = IteratorV2() shared_name=\"\"\n"
+                               "x = IteratorGetNext(i) output_types=(float, int32)\n"
+                               "y = Neg(x) T=float\n"
+                               "z = Abs(x:1) T=int32\n";
+    const prt_tf_options options = { .inputs = "x:0[?,3],x:1[2]" };
+    prt_module *m = NULL;
+    assert_graphdef_refused(text, "1 IteratorGetNext 'x' --inputs");
+    ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+    assert_text_has(graph_text(m->main), "input f32[x_0,3] input i32[2] neg abs");
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(inner_tensors_have_the_types_of_their_operators)
+{
+    static const char text[] = "p = Placeholder() dtype=float shape=[2]\n"
+                               "k = Const() value=int32[]{1}\n"
+                               "a = Less(p, p) T=float\n"
+                               "b = Cast(p) SrcT=float DstT=half\n"
+                               "c = TopKV2(p, k) T=float index_type=int64\n"
+                               "s = Const() value=string[]{\"\"}\n"
+                               "d = DecodeJpeg(s)\n"
+                               "e = Shape(p) T=float\n"
+                               "f = OnesLike(p) T=float\n"
+                               "g = Identity(a) T=bool\n"
+                               "h = Identity(b) T=half\n"
+                               "i = Identity(c:1) T=int64\n"
+                               "j = Identity(d) T=uint8\n"
+                               "l = Identity(e) T=int32\n"
+                               "m = Identity(f) T=float\n";
+    const prt_tf_options options = { .inputs = "a[1],b[1],c:1[1],d[1],e[1],f[1]" };
+    prt_module *m = NULL;
+    ck_assert_msg(graphdef_read(text, &options, &m) == POPRT_OK, "%s", last_error());
+    assert_text_has(graph_text(m->main),
+        "input bool[1] input f16[1] input i64[1] input u8[1] input i32[1] input f32[1]");
+    prt_module_release(m);
+}
+END_TEST
+
 PRT_TEST_MAIN("tensorflow/op_ragged", rows_of_ranges_have_lengths, ragged_rows_are_gathered,
     ragged_rows_are_filled_or_cut, sparse_elements_are_moved_and_sorted, empty_rows_are_filled,
     sparse_elements_are_cut_and_combined, random_numbers_are_drawn,
-    random_integers_stay_in_their_range)
+    random_integers_stay_in_their_range, tensors_behind_an_entry_can_be_inputs,
+    inner_tensors_have_the_types_of_their_operators)

@@ -38,7 +38,30 @@ START_TEST(shapes_are_computed_from_free_dimensions)
                                "p = Pack(b, m, w, h) N=4 T=int32\n"
                                "y = Reshape(x, p) T=float Tshape=int32\n";
     prt_graph *g = graphdef_convert(text);
-    assert_text_has(graph_text(g), "{-1} {3} slice reshape !div !gather");
+    assert_text_has(graph_text(g), "{0, -1, 3, 2} reshape !cast !div");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(dense_layers_of_free_dimensions_are_products)
+{
+    prt_graph *g = graphdef_convert("x = Placeholder() dtype=float shape=[?,?,4]\n"
+                                    "w = Const() value=float[4,2]{1, 2, 3, 4, 5, 6, 7, 8}\n"
+                                    "s = Shape(x) T=float\n"
+                                    "i = Const() value=int32[2]{0, 1}\n"
+                                    "z = Const() value=int32[]{0}\n"
+                                    "v = Const() value=int32[1]{0}\n"
+                                    "k = Const() value=int32[]{4}\n"
+                                    "o = Const() value=int32[1]{2}\n"
+                                    "f = GatherV2(s, i, z) Tparams=int32 Tindices=int32 "
+                                    "Taxis=int32\n"
+                                    "p = Prod(f, v) T=int32\n"
+                                    "r = Pack(p, k) N=2 T=int32\n"
+                                    "a = Reshape(x, r) T=float Tshape=int32\n"
+                                    "m = MatMul(a, w) T=float\n"
+                                    "c = ConcatV2(f, o, z) N=2 T=int32 Tidx=int32\n"
+                                    "y = Reshape(m, c) T=float Tshape=int32\n");
+    assert_text_has(graph_text(g), "y:0 = matmul x:0 !reshape !shape");
     module_free(g);
 }
 END_TEST
@@ -320,9 +343,10 @@ START_TEST(formats_order_vectors_and_axes)
 END_TEST
 
 PRT_TEST_MAIN("tensorflow/op_shape", zeros_of_a_shape_are_dimensions,
-    shapes_are_computed_from_free_dimensions, squeeze_drops_what_a_run_knows_to_be_one,
-    one_part_of_a_split_takes_the_rest, the_edge_is_repeated_by_symmetric_padding,
-    linear_spaces_end_exactly, axes_are_reversed_and_rolled, sequences_are_reversed_along_any_axes,
-    shapes_are_broadcast, gradients_know_the_axes_and_offsets, masks_belong_to_entries_not_to_axes,
+    shapes_are_computed_from_free_dimensions, dense_layers_of_free_dimensions_are_products,
+    squeeze_drops_what_a_run_knows_to_be_one, one_part_of_a_split_takes_the_rest,
+    the_edge_is_repeated_by_symmetric_padding, linear_spaces_end_exactly,
+    axes_are_reversed_and_rolled, sequences_are_reversed_along_any_axes, shapes_are_broadcast,
+    gradients_know_the_axes_and_offsets, masks_belong_to_entries_not_to_axes,
     computed_indices_slice_at_run_time, the_rank_of_a_slice_need_not_be_known,
     values_are_written_to_slices, space_goes_to_batches_and_back, formats_order_vectors_and_axes)
