@@ -17,7 +17,7 @@ private=$(awk -F '|' '
 allowed='
 .*nhwc_spread.* # the operator NhwcSpread, which PopEF stores
 (prt_pass_)?narrow_weights # a pass that users name
-narrow_range # a field of TFLite's schema
+narrow_range # a field of the schema of TFLite
 '
 
 # All files go to one awk, which has to see the names of all tests.
