@@ -15,18 +15,37 @@ static const unsigned char *position(const prt_wire *wire)
     return wire->stream.state;
 }
 
+/* Returns text `n` of texts that each end with a NUL. */
+static const char *nth_text(const char *texts, uint32_t n)
+{
+    for (; n != 0; n--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
+static const char *name_of_field(const prt_wire *wire, uint32_t number)
+{
+    const prt_wire_schema *s = wire->schema;
+    for (uint32_t i = 0; i < s->n_fields; i++)
+        if (s->places[i][0] == wire->message && s->places[i][1] == number)
+            return nth_text(s->fields, i);
+    return "";
+}
+
 poprt_status prt_wire_fail(prt_wire *wire, poprt_status status, const char *what)
 {
     if (wire->status == POPRT_OK)
         wire->status = prt_fail(status, NULL, "%s at byte %zu of a %s message", what,
-            wire->size - wire->stream.bytes_left, wire->message->name);
+            wire->size - wire->stream.bytes_left, nth_text(wire->schema->messages, wire->message));
     return wire->status;
 }
 
-prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_message *message, uint32_t depth)
+prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_schema *schema, uint32_t message,
+    uint32_t depth)
 {
     prt_wire w = { .stream = pb_istream_from_buffer(bytes.data, bytes.size),
         .size = bytes.size,
+        .schema = schema,
         .message = message,
         .depth = depth };
     if (depth > PRT_WIRE_DEPTH)
@@ -92,7 +111,7 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
         return prt_wire_fail(wire, POPRT_E_PARSE, "bad field tag"), false;
     *field = (prt_field){ .number = number, .wire = (uint32_t)type };
     const uint32_t kind =
-        number < PRT_WIRE_FIELDS ? wire->message->kinds[number] : PRT_WIRE_KIND_none;
+        number < PRT_WIRE_FIELDS ? wire->schema->kinds[wire->message][number] : PRT_WIRE_KIND_none;
     field->known = kind != PRT_WIRE_KIND_none;
     if (field->wire == 3 || field->wire == 4 || field->wire > PRT_WIRE_FIXED32)
         return prt_wire_fail(wire, POPRT_E_PARSE,
@@ -101,7 +120,7 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     if (!fits(kind, field->wire)) {
         char text[96];
         (void)snprintf(text, sizeof(text), "field %s has the wrong wire type",
-            wire->message->fields[number]);
+            name_of_field(wire, number));
         return prt_wire_fail(wire, POPRT_E_PARSE, text), false;
     }
     const bool read = field->wire == PRT_WIRE_BYTES
@@ -124,7 +143,7 @@ bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word)
     }
     if (field->bytes.size == 0)
         return false;
-    const uint32_t kind = wire->message->kinds[field->number];
+    const uint32_t kind = wire->schema->kinds[wire->message][field->number];
     pb_istream_t s = pb_istream_from_buffer(field->bytes.data, field->bytes.size);
     const uint32_t type = kind == PRT_WIRE_KIND_f32s ? PRT_WIRE_FIXED32
         : kind == PRT_WIRE_KIND_f64s                 ? PRT_WIRE_FIXED64

@@ -35,12 +35,15 @@ enum {
     PRT_WIRE_KIND_msg
 };
 
-/* A kind of message: its name, and the kinds and names of its fields by their numbers. */
-typedef struct prt_wire_message {
-    const char *name;
-    const unsigned char *kinds; /* PRT_WIRE_FIELDS */
-    const char *const *fields;  /* PRT_WIRE_FIELDS */
-} prt_wire_message;
+/* The messages of a format and their fields. The names, which errors need, are joined: each ends
+ * with a NUL. */
+typedef struct prt_wire_schema {
+    const unsigned char (*kinds)[PRT_WIRE_FIELDS]; /* of each message, by numbers of fields */
+    const char *messages;                          /* names of messages, in order */
+    const char *fields;                            /* names of fields, in the order of `places` */
+    const unsigned char (*places)[2];              /* message and number of each field */
+    uint32_t n_fields;
+} prt_wire_schema;
 
 typedef struct prt_bytes {
     const unsigned char *data;
@@ -51,8 +54,8 @@ typedef struct prt_bytes {
 typedef struct prt_wire {
     pb_istream_t stream;
     size_t size; /* size of the message in bytes */
-    const prt_wire_message *message;
-    uint32_t depth;
+    const prt_wire_schema *schema;
+    uint32_t message, depth;
     poprt_status status;
 } prt_wire;
 
@@ -66,7 +69,8 @@ typedef struct prt_field {
 
 /* Opens a message; `depth` is 1 for the outermost one. If the depth exceeds the limit, the first
  * call of prt_wire_next fails. */
-prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_message *message, uint32_t depth);
+prt_wire prt_wire_open(prt_bytes bytes, const prt_wire_schema *schema, uint32_t message,
+    uint32_t depth);
 
 /* Reads the next field; false at the end and on failure, which `status` distinguishes. */
 bool prt_wire_next(prt_wire *wire, prt_field *field);

@@ -152,15 +152,17 @@ typedef struct prt_attr_def {
     uint32_t offset;
 } prt_attr_def;
 
+/* The name of a variable of types is part of the row: a pointer in a table of a shared library takes
+ * 32 bytes, of which 24 are a relocation. */
 typedef struct prt_type_def {
-    const char *var;
+    char var[16];
     uint64_t set; /* PRT_T_* */
 } prt_type_def;
 
 typedef struct prt_slot_def {
     const char *name;
-    const char *var; /* name of a TYPE of the row */
-    uint32_t flags;  /* PRT_SLOT_* */
+    char var[15];  /* name of a TYPE of the row */
+    uint8_t flags; /* PRT_SLOT_* */
 } prt_slot_def;
 
 struct prt_view_query;

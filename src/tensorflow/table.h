@@ -21,8 +21,10 @@ typedef struct prt_tf_row {
     const char *outputs; /* names, "name*N" for a list of length N; "": one plain output */
 } prt_tf_row;
 
-/* All rows, in the order of the table. */
-const prt_tf_row *prt_tf_all_rows(size_t *count);
+/* The number of rows, and the rows in the order of the table: `*at` is NULL for row 0, and set for
+ * the next row. */
+size_t prt_tf_row_count(void);
+prt_tf_row prt_tf_next_row(size_t index, const char **at);
 
 /* Makes a map from names to rows. */
 poprt_status prt_tf_rows(prt_arena *arena, prt_map *out);

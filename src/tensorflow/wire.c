@@ -6,18 +6,23 @@
 static const unsigned char kinds[PRT_TF_MESSAGES][PRT_WIRE_FIELDS] = {
 #include "tensorflow/tensorflow.def"
 };
-#define FIELD(message, number, kind, name) [PRT_TF_##message][number] = #name,
-static const char *const fields[PRT_TF_MESSAGES][PRT_WIRE_FIELDS] = {
+#define MESSAGE(message) #message "\0"
+static const char names[] =
+#include "tensorflow/tensorflow.def"
+    ;
+#define FIELD(message, number, kind, name) #name "\0"
+static const char fields[] =
+#include "tensorflow/tensorflow.def"
+    ;
+#define FIELD(message, number, kind, name) { PRT_TF_##message, number },
+static const unsigned char places[][2] = {
 #include "tensorflow/tensorflow.def"
 };
-#define MESSAGE(message) { #message, kinds[PRT_TF_##message], fields[PRT_TF_##message] },
-static const prt_wire_message messages[PRT_TF_MESSAGES] = {
-#include "tensorflow/tensorflow.def"
-};
+static const prt_wire_schema schema = { kinds, names, fields, places, PRT_COUNT_OF(places) };
 
 prt_wire prt_tf_open(prt_bytes bytes, prt_tf_message message, uint32_t depth)
 {
-    return prt_wire_open(bytes, &messages[message], depth);
+    return prt_wire_open(bytes, &schema, (uint32_t)message, depth);
 }
 
 poprt_status prt_tf_entry(prt_bytes bytes, uint32_t depth, prt_str *key, prt_bytes *value)

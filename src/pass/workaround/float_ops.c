@@ -42,7 +42,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     }
     for (uint32_t i = 0; i < root->n_in; i++) {
         in[i] = prt_op_input(root, i);
-        if (in[i] != NULL && prt_op_in_slot(root->def, i)->var == root->def->in[0].var)
+        if (in[i] != NULL && strcmp(prt_op_in_slot(root->def, i)->var, root->def->in[0].var) == 0)
             in[i] = prt_match_add_cast(b, in[i], PRT_DTYPE_f32);
     }
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, root->n_in, in);
