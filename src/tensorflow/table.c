@@ -5,12 +5,13 @@
 #include "tensorflow/rows.h"
 
 #define OP(name, function, outputs)                                                                \
-    { name, prt_tf_row_##function, PRT_OP_NONE, false, false, outputs },
-#define OP_IS(name, function, id) { name, prt_tf_row_##function, PRT_OP_##id, false, false, "" },
+    { name, prt_tf_row_##function, PRT_OP_NONE, false, false, false, outputs },
+#define OP_IS(name, function, id)                                                                  \
+    { name, prt_tf_row_##function, PRT_OP_##id, false, false, false, "" },
 #define OP_LAZY(name, function, outputs)                                                           \
-    { name, prt_tf_row_##function, PRT_OP_NONE, true, false, outputs },
+    { name, prt_tf_row_##function, PRT_OP_NONE, true, false, false, outputs },
 #define OP_WRITES(name, function, outputs)                                                         \
-    { name, prt_tf_row_##function, PRT_OP_NONE, false, true, outputs },
+    { name, prt_tf_row_##function, PRT_OP_NONE, false, true, false, outputs },
 static const prt_tf_row rows[] = {
 #include "tensorflow/operators.def"
 };

@@ -166,7 +166,7 @@ poprt_status prt_tflite_as(prt_tflite_call *n, const char *name, uint32_t n_in,
     inner.node = node;
     inner.n_in = n_in;
     inner.in = in;
-    const poprt_status status = tf->convert(&inner);
+    const poprt_status status = prt_tf_convert_by_row(&inner);
     n->tf.b = inner.b;
     n->tf.status = inner.status;
     return status;
