@@ -65,6 +65,17 @@ poprt_status prt_tflite_row_reshape(prt_tflite_call *n)
         prt_build_reshape(&n->tf.b, prt_tf_in(&n->tf, 0), (uint32_t)v.count, dims));
 }
 
+/* The shape is that of the output tensor. */
+poprt_status prt_tflite_row_reshape_as_output(prt_tflite_call *n)
+{
+    const prt_tflite_tensor *t = prt_tflite_output(n, 0);
+    for (uint32_t i = 0; t != NULL && i < t->rank; i++)
+        if (t->dims[i] < 0)
+            return prt_tf_refuse(&n->tf, "the shape of its output must be known");
+    return prt_tflite_done(n,
+        t != NULL ? prt_build_reshape(&n->tf.b, prt_tf_in(&n->tf, 0), t->rank, t->dims) : NULL);
+}
+
 /* With the option `offset`, the ends are relative to the begins. */
 poprt_status prt_tflite_row_strided_slice(prt_tflite_call *n)
 {

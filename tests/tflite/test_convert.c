@@ -403,6 +403,17 @@ START_TEST(complex_tensors_have_their_rows)
 }
 END_TEST
 
+START_TEST(simple_operators_of_stablehlo_are_converted)
+{
+    assert_tflite_results("x = f32[2,3]\nw = f32[2,3]\na = f32[2,3]\nb = f32[3,2]\ny = i32[3,2]\n"
+                          "a = STABLEHLO_SUBTRACT(x, w)\nb = STABLEHLO_RESHAPE(a)\n"
+                          "y = STABLEHLO_CONVERT(b)\ninputs x w\noutputs y\n",
+        "x = input f32[2,3]\nw = input f32[2,3]\na = sub x w\ns = const i64[2] {3, 2}\n"
+        "b = reshape a s\ny = cast b {to=6}\nreturn y\n",
+        0);
+}
+END_TEST
+
 START_TEST(shapes_come_from_options_without_an_input)
 {
     assert_tflite_results("x = f32[2,3]\ny = f32[3,2]\ny = RESHAPE(x) new_shape=(3, -1)\n"
@@ -514,4 +525,5 @@ PRT_TEST_MAIN("tflite/convert", inputs_and_outputs_have_the_names_of_tensors,
     normalisations_and_activations_have_the_numbers_of_tflite,
     slices_may_be_relative_and_updates_are_moved_to_fit, damaged_words_are_converted_or_refused,
     a_signature_names_inputs_and_outputs, a_lack_of_memory_is_an_error,
-    complex_tensors_have_their_rows, shapes_come_from_options_without_an_input)
+    complex_tensors_have_their_rows, simple_operators_of_stablehlo_are_converted,
+    shapes_come_from_options_without_an_input)
