@@ -139,11 +139,18 @@ static poprt_status call_by_name(prt_tf_call *call)
     return prt_tf_inline_call(call, fn, call->node->attrs, call->node->n_attrs);
 }
 
+poprt_status prt_tf_convert_by_row(prt_tf_call *call)
+{
+    const prt_tf_row *row = call->node->row;
+    return !row->wraps && prt_tf_is_complex(call) ? prt_tf_convert_complex(call)
+                                                  : row->convert(call);
+}
+
 static poprt_status dispatch(prt_tf_call *call)
 {
     const prt_tf_node *node = call->node;
     if (node->row != NULL)
-        return prt_tf_is_complex(call) ? prt_tf_convert_complex(call) : node->row->convert(call);
+        return prt_tf_convert_by_row(call);
     if (prt_map_find(&call->c->graph->functions, node->op) != NULL)
         return call_by_name(call);
     return prt_tf_refuse(call, "%s", "");

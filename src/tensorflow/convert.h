@@ -212,6 +212,8 @@ poprt_status prt_tf_call_function(prt_tf_call *call, const char *attr, prt_tf_fu
 
 /* Converts one node whose inputs are known: for readers of other formats. */
 poprt_status prt_tf_convert_call(prt_tf_call *call);
+/* Calls the function of the node's row, or the one for complex tensors. */
+poprt_status prt_tf_convert_by_row(prt_tf_call *call);
 
 /* Reports all nodes that could not be converted, in one error; POPRT_OK if there are none. */
 poprt_status prt_tf_report(const prt_tf_converter *c);

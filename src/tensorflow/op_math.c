@@ -40,12 +40,12 @@ poprt_status prt_tf_row_same(prt_tf_call *n)
 {
     prt_value *in[4];
     const uint32_t id = n->node->row->id;
-    if (n->n_in > PRT_COUNT_OF(in))
-        return prt_tf_refuse(n, "%u inputs are too many", n->n_in);
+    if (n->n_in == 0 || n->n_in > PRT_COUNT_OF(in))
+        return prt_tf_refuse(n, "%u inputs are too %s", n->n_in, n->n_in == 0 ? "few" : "many");
     for (uint32_t i = 0; i < n->n_in; i++)
         if ((in[i] = prt_tf_in(n, i)) == NULL)
             return prt_tf_end(n);
-    if (id == PRT_OP_add && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
+    if (id == PRT_OP_add && n->n_in == 2 && prt_tf_dtype(in[0]) == PRT_DTYPE_string)
         return prt_tf_end_with(n, prt_tf_concat_strings(n, in[0], in[1]));
     prt_value *y = id == PRT_OP_add && n->n_in == 2 ? difference(n, in) : NULL;
     if (y != NULL)

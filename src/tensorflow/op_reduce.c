@@ -28,6 +28,8 @@ static prt_value *reduce(prt_tf_call *n, uint32_t id, prt_value *x)
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum); /* all reductions have the same */
     PRT_ATTR_SET(attrs, reduce_sum, keepdims, keep);
     prt_value *in[] = { x, prt_tf_in_i64(n, 1, true) };
+    if (in[0] == NULL || in[1] == NULL)
+        return NULL;
     if (!prt_value_is_constant(in[1]))
         PRT_ATTR_SET(attrs, reduce_sum, noop_with_empty_axes, 1);
     return prt_build_op(&n->b, id, &attrs, 2, in);

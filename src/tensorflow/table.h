@@ -18,6 +18,7 @@ typedef struct prt_tf_row {
     uint16_t id;         /* operator that a shared function builds; PRT_OP_NONE */
     bool lazy;           /* the function itself asks for the inputs that it needs */
     bool writes;         /* the operator writes a resource */
+    bool wraps;          /* the function converts the node by another row */
     const char *outputs; /* names, "name*N" for a list of length N; "": one plain output */
 } prt_tf_row;
 

@@ -9,9 +9,13 @@ enum { NONE = UINT32_MAX };
 
 static const prt_tf_row operator_row = { .name = "TFLite",
     .convert = prt_tflite_convert_operator,
+    .wraps = true,
     .outputs = "" };
 static const prt_tf_row constant_row = { .name = "TFLite constant",
     .convert = prt_tflite_convert_constant,
+    .outputs = "" };
+static const prt_tf_row condition_row = { .name = "TFLite condition",
+    .convert = prt_tflite_convert_condition,
     .outputs = "" };
 
 /* ---- nodes */
@@ -98,15 +102,15 @@ static poprt_status order_effects(prt_arena *arena, const prt_tflite_subgraph *g
     return POPRT_OK;
 }
 
-/* A body has a node for each input, each operator, each tensor, and one for absent inputs. A node
- * of a tensor that another node makes is not read. */
+/* A body has a node for each input, each operator, each tensor, one for absent inputs, and one for
+ * output 0 as a condition. A node of a tensor that another node makes is not read. */
 static poprt_status make_body(prt_arena *arena, const prt_tflite_subgraph *g, prt_tflite_body *out)
 {
     size_t count;
     if (!prt_size_add(g->inputs.count, g->n_operators, &count) ||
         !prt_size_add(count, g->n_tensors, &count) || count >= UINT32_MAX / 2)
         return prt_fail(POPRT_E_LIMIT, NULL, "a subgraph has too many tensors and operators");
-    prt_tf_node *nodes = PRT_NEW_N(arena, prt_tf_node, count + 1);
+    prt_tf_node *nodes = PRT_NEW_N(arena, prt_tf_node, count + 2);
     prt_tf_edge *from = PRT_NEW_N(arena, prt_tf_edge, g->n_tensors);
     prt_tf_edge *ret = PRT_NEW_N(arena, prt_tf_edge, g->outputs.count);
     if (nodes == NULL || from == NULL || ret == NULL)
@@ -130,8 +134,18 @@ static poprt_status make_body(prt_arena *arena, const prt_tflite_subgraph *g, pr
     PRT_TRY(order_effects(arena, g, nodes + g->inputs.count, (uint32_t)g->inputs.count, &writes));
     for (size_t i = 0; i < g->outputs.count; i++)
         ret[i] = from[g->outputs.data[i]];
+    nodes[count + 1] = (prt_tf_node){ .name = PRT_STR("condition"),
+        .op = PRT_STR("condition"),
+        .row = &condition_row,
+        .n_in = g->outputs.count != 0,
+        .n_out = 1 };
+    if (g->outputs.count != 0) {
+        nodes[count + 1].in = prt_arena_copy(arena, ret, sizeof(*ret));
+        if (nodes[count + 1].in == NULL)
+            return POPRT_E_NOMEM;
+    }
     out->body = (prt_tf_body){ .nodes = nodes,
-        .n_nodes = (uint32_t)count + 1,
+        .n_nodes = (uint32_t)count + 2,
         .n_args = (uint32_t)g->inputs.count,
         .names = prt_map_in(arena),
         .ret = ret,
@@ -151,6 +165,21 @@ prt_str prt_tflite_function_name(prt_arena *arena, uint32_t subgraph)
     return kept != NULL ? prt_str_of(kept) : (prt_str){ NULL, 0 };
 }
 
+/* Makes the outputs of conditions of loops scalars. */
+static void mark_conditions(const prt_tflite_model *model, prt_tflite_body *bodies)
+{
+    for (size_t i = 0; i < model->n_subgraphs; i++)
+        for (size_t k = 0; k < model->subgraphs[i].n_operators; k++) {
+            const prt_tflite_operator *op = &model->subgraphs[i].operators[k];
+            if (op->code != PRT_TFLITE_OP_WHILE || !prt_flat_present(&op->options))
+                continue;
+            const prt_tf_body *body =
+                &bodies[PRT_TFLITE_INT(&op->options, WhileOptions, cond)].body;
+            if (body->n_ret != 0)
+                ((prt_tf_edge *)(uintptr_t)body->ret)[0] = (prt_tf_edge){ body->n_nodes - 1, 0 };
+        }
+}
+
 poprt_status prt_tflite_bodies(prt_tf_converter *c, const prt_tflite_model *model,
     const prt_tflite_body **out)
 {
@@ -167,6 +196,7 @@ poprt_status prt_tflite_bodies(prt_tf_converter *c, const prt_tflite_model *mode
             return POPRT_E_NOMEM;
         PRT_TRY(prt_map_set(&c->graph->functions, functions[i].name, &functions[i]));
     }
+    mark_conditions(model, bodies);
     *out = bodies;
     return POPRT_OK;
 }
@@ -223,6 +253,14 @@ static const prt_tflite_tensor *tensor_of(const prt_tf_call *call)
     const size_t node = (size_t)(call->node - body->body.nodes);
     const size_t first = body->graph->inputs.count + body->graph->n_operators;
     return node - first < body->graph->n_tensors ? &body->graph->tensors[node - first] : NULL;
+}
+
+/* A condition is one element of any shape. */
+poprt_status prt_tflite_convert_condition(prt_tf_call *call)
+{
+    prt_value *v = prt_tf_in(call, 0);
+    prt_tf_set(call, 0, prt_tf_rank(v) == 0 ? v : prt_build_reshape(&call->b, v, 0, NULL));
+    return prt_tf_end(call);
 }
 
 poprt_status prt_tflite_convert_constant(prt_tf_call *call)

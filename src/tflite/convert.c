@@ -7,17 +7,32 @@
 enum { UNKNOWN, COMPUTES, MOVES, STORED, KEEPS };
 
 typedef struct row {
-    const char *name; /* of a TensorFlow operator; NULL: `convert` */
-    prt_tflite_row_fn convert;
     uint8_t mode, n_in;
 } row;
 
 static const row rows[PRT_TFLITE_OPERATORS] = {
-#define AS(operator, mode, inputs, name) [PRT_TFLITE_OP_##operator] = { name, NULL, mode, inputs },
-#define OWN(operator, mode, inputs, function)                                                      \
-    [PRT_TFLITE_OP_##operator] = { NULL, prt_tflite_row_##function, mode, inputs },
+#define AS(operator, mode, inputs, name) [PRT_TFLITE_OP_##operator] = { mode, inputs },
+#define OWN(operator, mode, inputs, function) [PRT_TFLITE_OP_##operator] = { mode, inputs },
 #include "tflite/rows.def"
 };
+
+/* Converts by the function of the row, or as the operator of TensorFlow that the row names. A
+ * switch is smaller than a table of pointers, which are relocated. */
+static poprt_status convert(prt_tflite_call *n)
+{
+    const char *name = NULL;
+    switch (n->op->code) {
+#define AS(operator, mode, inputs, text)                                                           \
+    case PRT_TFLITE_OP_##operator:                                                                 \
+        name = text;                                                                               \
+        break;
+#define OWN(operator, mode, inputs, function)                                                      \
+    case PRT_TFLITE_OP_##operator:                                                                 \
+        return prt_tflite_row_##function(n);
+#include "tflite/rows.def"
+    }
+    return prt_tflite_as(n, name, n->tf.n_in, n->tf.in, 0, NULL);
+}
 
 /* ---- tensors and options */
 
@@ -166,7 +181,7 @@ poprt_status prt_tflite_as(prt_tflite_call *n, const char *name, uint32_t n_in,
     inner.node = node;
     inner.n_in = n_in;
     inner.in = in;
-    const poprt_status status = tf->convert(&inner);
+    const poprt_status status = prt_tf_convert_by_row(&inner);
     n->tf.b = inner.b;
     n->tf.status = inner.status;
     return status;
@@ -279,8 +294,7 @@ poprt_status prt_tflite_convert_operator(prt_tf_call *call)
     n.moves = r->mode == MOVES && prt_tflite_same_scale(&n);
     poprt_status status = prepare(&n, r);
     if (status == POPRT_OK)
-        status = r->convert != NULL ? r->convert(&n)
-                                    : prt_tflite_as(&n, r->name, n.tf.n_in, n.tf.in, 0, NULL);
+        status = convert(&n);
     if (status == POPRT_OK) {
         finish(&n, r);
         status = prt_tf_end(&n.tf);

@@ -53,6 +53,8 @@ poprt_status prt_tflite_initialise(prt_tf_converter *c, const prt_tflite_body *b
 poprt_status prt_tflite_convert_operator(prt_tf_call *call);
 /* Converts a node of a tensor that is not computed. */
 poprt_status prt_tflite_convert_constant(prt_tf_call *call);
+/* Converts the node of a condition. */
+poprt_status prt_tflite_convert_condition(prt_tf_call *call);
 
 /* Return the tensor of an input or output; NULL if it is absent. */
 const prt_tflite_tensor *prt_tflite_input(const prt_tflite_call *n, uint32_t i);
@@ -72,7 +74,8 @@ int64_t prt_tflite_option(const prt_tflite_call *n, const char *name, int64_t ab
 /* ---- quantise.c */
 /* Returns whether a tensor is stored as integers that stand for real numbers. */
 bool prt_tflite_is_quantised(const prt_tflite_tensor *t);
-/* Returns whether all quantised tensors of an operator have one scale and zero point, the same. */
+/* Returns whether an operator that moves elements can move the stored ones: all quantised tensors
+ * have one scale and zero point, the same, and if there are some, no output has real numbers. */
 bool prt_tflite_same_scale(const prt_tflite_call *n);
 /* Returns the real numbers of a stored value. Axis `perm[i]` of the tensor is axis i of the value;
  * NULL: the axes are the same. */

@@ -13,6 +13,17 @@ poprt_status prt_tflite_row_same(prt_tflite_call *n)
     return prt_tflite_done(n, prt_tf_in(&n->tf, 0));
 }
 
+/* The condition is one element of any shape. TensorFlow would ask whether a list is empty. */
+poprt_status prt_tflite_row_if(prt_tflite_call *n)
+{
+    prt_tf_value *in = prt_arena_copy(n->tf.c->arena, n->tf.in, n->tf.n_in * sizeof(*in));
+    if (in == NULL)
+        return POPRT_E_NOMEM;
+    if (prt_tf_rank(prt_tf_in(&n->tf, 0)) != 0)
+        in[0] = prt_tflite_value(prt_build_reshape(&n->tf.b, in[0].value, 0, NULL));
+    return prt_tflite_as(n, "If", n->tf.n_in, in, 0, NULL);
+}
+
 poprt_status prt_tflite_row_concatenation(prt_tflite_call *n)
 {
     const uint32_t count = n->tf.n_in;
@@ -52,6 +63,17 @@ poprt_status prt_tflite_row_reshape(prt_tflite_call *n)
     PRT_TRY(n->op->options.file->status);
     return prt_tflite_done(n,
         prt_build_reshape(&n->tf.b, prt_tf_in(&n->tf, 0), (uint32_t)v.count, dims));
+}
+
+/* The shape is that of the output tensor. */
+poprt_status prt_tflite_row_reshape_as_output(prt_tflite_call *n)
+{
+    const prt_tflite_tensor *t = prt_tflite_output(n, 0);
+    for (uint32_t i = 0; t != NULL && i < t->rank; i++)
+        if (t->dims[i] < 0)
+            return prt_tf_refuse(&n->tf, "the shape of its output must be known");
+    return prt_tflite_done(n,
+        t != NULL ? prt_build_reshape(&n->tf.b, prt_tf_in(&n->tf, 0), t->rank, t->dims) : NULL);
 }
 
 /* With the option `offset`, the ends are relative to the begins. */

@@ -16,6 +16,7 @@ typedef struct lstm {
     prt_value *peephole[GATES];                      /* of I, F and O */
     prt_value *projection, *projection_bias, *h, *c; /* h and c: NULL are zeros */
     int64_t n;                                       /* units */
+    bool coupled;                                    /* gate I is 1 - F */
     int64_t activation;
     float cell_clip, projection_clip;
 } lstm;
@@ -78,16 +79,19 @@ static bool read_lstm(prt_tflite_call *n, uint32_t first, lstm *l)
     l->n = prt_tf_dim(l->w[F], 0);
     if (n->tf.status == POPRT_OK && (!prt_dim_is_number(l->n) || l->n < 1))
         (void)prt_tf_refuse(&n->tf, "the shapes of its weights must be known");
+    if (n->tf.status == POPRT_OK && l->activation == PRT_TFLITE_NO_ACTIVATION)
+        (void)prt_tf_refuse(&n->tf, "TFLite does not define an LSTM without an activation");
     if (n->tf.status != POPRT_OK)
         return false;
-    if (l->w[I] != NULL)
+    l->coupled = l->w[I] == NULL;
+    if (!l->coupled)
         return l->r[I] != NULL && l->bias[I] != NULL;
     l->w[I] = prt_build_unary(b, PRT_OP_neg, l->w[F]);
     l->r[I] = prt_build_unary(b, PRT_OP_neg, l->r[F]);
     l->bias[I] = prt_build_unary(b, PRT_OP_neg, l->bias[F]);
     if (l->peephole[F] != NULL)
         l->peephole[I] = prt_build_unary(b, PRT_OP_neg, l->peephole[F]);
-    return l->norm[F] == NULL; /* LSTM with normalised gates and a coupled gate: refused */
+    return true;
 }
 
 /* ---- the operator LSTM */
@@ -184,8 +188,12 @@ static void build_step(prt_tflite_call *n, prt_build *b, const lstm *l, prt_valu
     n->tf.b = *b; /* activations are built in the region */
     b = &n->tf.b;
     prt_value *fresh = prt_tflite_activate(n, gate(b, l, C, &split->out[C], c), l->activation);
-    fresh = prt_build_binary(b, PRT_OP_mul, gate(b, l, I, &split->out[I], c), fresh);
-    c = prt_build_binary(b, PRT_OP_mul, gate(b, l, F, &split->out[F], c), c);
+    prt_value *forget = gate(b, l, F, &split->out[F], c);
+    prt_value *in_gate = l->coupled && l->norm[F] != NULL
+        ? prt_build_binary(b, PRT_OP_sub, prt_build_number(b, forget, 1), forget)
+        : gate(b, l, I, &split->out[I], c);
+    fresh = prt_build_binary(b, PRT_OP_mul, in_gate, fresh);
+    c = prt_build_binary(b, PRT_OP_mul, forget, c);
     c = prt_build_binary(b, PRT_OP_add, c, fresh);
     if (l->cell_clip > 0)
         c = prt_build_clip(b, c, -(double)l->cell_clip, (double)l->cell_clip);

@@ -18,17 +18,19 @@ static bool same(const prt_tflite_quantization *a, const prt_tflite_quantization
 bool prt_tflite_same_scale(const prt_tflite_call *n)
 {
     const prt_tflite_tensor *first = NULL;
+    bool floats = false; /* an output has real numbers */
     const uint32_t n_in = (uint32_t)n->op->inputs.count;
     for (uint32_t i = 0; i < n_in + n->op->outputs.count; i++) {
         const prt_tflite_tensor *t =
             i < n_in ? prt_tflite_input(n, i) : prt_tflite_output(n, i - n_in);
+        floats = floats || (i >= n_in && prt_dtype_is_float(t->dtype));
         if (!prt_tflite_is_quantised(t))
             continue;
         first = first != NULL ? first : t;
         if (t->dtype != first->dtype || !same(t->quantization, first->quantization))
             return false;
     }
-    return true;
+    return first == NULL || !floats;
 }
 
 /* Returns a constant of one scale or zero point, or of one for each index of an axis. */

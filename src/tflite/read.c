@@ -2,6 +2,8 @@
 /* read.c — reads a TFLite model: chooses a subgraph, inputs and outputs, and converts. */
 #include "tflite/tflite.h"
 
+#include <stdio.h>
+
 #include "base/file.h"
 #include "base/list.h"
 #include "base/nearest.h"
@@ -26,11 +28,22 @@ bool prt_tflite_recognises_file(const char *path)
 
 /* ---- inputs and outputs */
 
+/* Returns the name of an input or output: a tensor may have none, but those of ONNX have one. */
+static prt_str name_of(prt_tf_converter *c, prt_str name, uint32_t tensor)
+{
+    char text[24];
+    if (name.size != 0)
+        return name;
+    (void)snprintf(text, sizeof(text), "tensor_%u", tensor);
+    const char *kept = prt_arena_text(c->arena, text, strlen(text));
+    return kept != NULL ? prt_str_of(kept) : (prt_str){ NULL, 0 };
+}
+
 static poprt_status add_input(prt_tf_converter *c, const prt_tflite_body *body, prt_str name,
     uint32_t tensor, prt_tf_interface *io)
 {
     const prt_tflite_tensor *t = &body->graph->tensors[tensor];
-    prt_tf_input in = { .name = name,
+    prt_tf_input in = { .name = name_of(c, name, tensor),
         .edge = body->from[tensor],
         .dtype = t->dtype,
         .rank = t->rank == 0 && !t->has_rank && t->dtype == PRT_DTYPE_undefined
@@ -38,14 +51,16 @@ static poprt_status add_input(prt_tf_converter *c, const prt_tflite_body *body, 
             : (int32_t)t->rank };
     for (uint32_t i = 0; i < t->rank; i++)
         in.dims[i] = t->dims[i] < 0 ? PRT_DIM_UNKNOWN : t->dims[i];
-    return PRT_VEC_PUSH(c->arena, &io->inputs, in) ? POPRT_OK : POPRT_E_NOMEM;
+    return in.name.data != NULL && PRT_VEC_PUSH(c->arena, &io->inputs, in) ? POPRT_OK
+                                                                           : POPRT_E_NOMEM;
 }
 
 static poprt_status add_output(prt_tf_converter *c, const prt_tflite_body *body, prt_str name,
     uint32_t tensor, prt_tf_interface *io)
 {
-    const prt_tf_output o = { .name = name, .edge = body->from[tensor] };
-    return PRT_VEC_PUSH(c->arena, &io->outputs, o) ? POPRT_OK : POPRT_E_NOMEM;
+    const prt_tf_output o = { .name = name_of(c, name, tensor), .edge = body->from[tensor] };
+    return o.name.data != NULL && PRT_VEC_PUSH(c->arena, &io->outputs, o) ? POPRT_OK
+                                                                          : POPRT_E_NOMEM;
 }
 
 typedef poprt_status (*add_fn)(prt_tf_converter *c, const prt_tflite_body *body, prt_str name,
@@ -67,17 +82,29 @@ static poprt_status no_tensor(prt_tf_converter *c, const prt_tflite_subgraph *g,
         option);
 }
 
-/* Adds the tensors that an option names. A name that holds a comma is found too if it is the whole
- * list. */
+/* Returns the tensor of a name: of a port of the signature, or its own. Returns the number of
+ * tensors if there is none. */
+static size_t find_tensor(const prt_tflite_subgraph *g, const prt_tflite_port *ports,
+    size_t n_ports, prt_str name)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < n_ports; k++)
+        if (prt_str_equal(ports[k].name, name))
+            return ports[k].tensor;
+    while (i < g->n_tensors && !prt_str_equal(g->tensors[i].name, name))
+        i++;
+    return i;
+}
+
+/* Adds the tensors that an option names. */
 static poprt_status add_named(prt_tf_converter *c, const prt_tflite_body *body, const char *option,
-    const char *list, add_fn add, prt_tf_interface *io)
+    const char *list, const prt_tflite_port *ports, size_t n_ports, add_fn add,
+    prt_tf_interface *io)
 {
     const prt_tflite_subgraph *g = body->graph;
     prt_str name;
     for (const char *at = list; at != NULL && prt_list_next(&at, &name);) {
-        size_t i = 0;
-        while (i < g->n_tensors && !prt_str_equal(g->tensors[i].name, name))
-            i++;
+        const size_t i = find_tensor(g, ports, n_ports, name);
         if (i == g->n_tensors)
             return no_tensor(c, g, option, name);
         PRT_TRY(add(c, body, name, (uint32_t)i, io));
@@ -128,8 +155,12 @@ static poprt_status choose(prt_tf_converter *c, const prt_tflite_body *body,
     const prt_tflite_signature *s, const prt_tf_options *options, prt_tf_interface *io)
 {
     const prt_tflite_subgraph *g = body->graph;
-    PRT_TRY(add_named(c, body, "inputs", options->inputs, add_input, io));
-    PRT_TRY(add_named(c, body, "outputs", options->outputs, add_output, io));
+    static const prt_tflite_signature none;
+    const prt_tflite_signature *ports = s != NULL ? s : &none;
+    PRT_TRY(add_named(c, body, "inputs", options->inputs, ports->inputs, ports->n_inputs, add_input,
+        io));
+    PRT_TRY(add_named(c, body, "outputs", options->outputs, ports->outputs, ports->n_outputs,
+        add_output, io));
     if (io->inputs.count == 0)
         PRT_TRY(s != NULL ? add_ports(c, body, s->inputs, s->n_inputs, add_input, io)
                           : add_all(c, body, g->inputs, add_input, io));
@@ -150,6 +181,9 @@ static poprt_status convert(prt_tf_converter *c, prt_blob *file, const prt_tf_op
     prt_tf_interface io = { 0 };
     prt_tf_scope *scope;
     const prt_tflite_signature *s;
+    if (options->saved_model || options->tags != NULL)
+        return prt_fail(POPRT_E_ARG, options->saved_model ? "saved_model" : "tag",
+            "the model is a TFLite file, and only a SavedModel has tags");
     c->graph = PRT_NEW(c->arena, prt_tf_graph);
     if (c->graph == NULL)
         return POPRT_E_NOMEM;

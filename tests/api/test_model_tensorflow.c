@@ -101,6 +101,34 @@ START_TEST(model_format_says_what_is_accepted)
 }
 END_TEST
 
+START_TEST(a_tflite_file_is_loaded_and_compiled)
+{
+    static const char path[] = PRT_TEST_DATA "/tflite/int8.tflite";
+    poprt_env *env = NULL;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_env_create(NULL, &env));
+    ck_assert_ok(poprt_model_load_file(env, path, NULL, &model));
+    ck_assert_uint_eq(poprt_model_io_count(model, POPRT_OUTPUT), 3);
+    ck_assert_ok(poprt_model_io_at(model, POPRT_INPUT, 0, &info));
+    ck_assert_str_eq(info.name, "serving_default_x:0");
+    ck_assert_int_eq(info.dtype, POPRT_DTYPE_INT8);
+    ck_assert_ok(poprt_compile(model, NULL, &exec));
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    model = NULL;
+    ck_assert_ok(poprt_config_create(env, &config));
+    ck_assert_ok(poprt_config_set(config, "model_format", "saved_model"));
+    ck_assert_int_eq(poprt_model_load_file(env, path, config, &model), POPRT_E_ARG);
+    ck_assert_ok(poprt_config_set(config, "model_format", "onnx"));
+    ck_assert_int_ne(poprt_model_load_file(env, path, config, &model), POPRT_OK);
+    poprt_config_release(config);
+    poprt_env_release(env);
+}
+END_TEST
+
 START_TEST(images_are_nchw_where_inputs_as_nchw_and_outputs_as_nchw_say_so)
 {
     poprt_env *env = NULL;
@@ -125,4 +153,5 @@ END_TEST
 PRT_TEST_MAIN("api/model_tensorflow", a_frozen_graph_is_loaded_and_compiled,
     inputs_and_outputs_are_chosen_by_graph_inputs_and_graph_outputs,
     the_saved_model_imports_graph_opset, model_format_says_what_is_accepted,
+    a_tflite_file_is_loaded_and_compiled,
     images_are_nchw_where_inputs_as_nchw_and_outputs_as_nchw_say_so)

@@ -9,7 +9,7 @@
 enum { SLOTS = 16, WIDTH = 8, VTABLE = 4 + 2 * SLOTS, TABLE = 8 + SLOTS * WIDTH };
 
 /* What is kept until the test's process ends: a leak checker finds it here. */
-static void *kept[8192];
+static void *kept[32768];
 static size_t n_kept;
 
 static void keep(void *object)

@@ -170,7 +170,7 @@ static size_t parse(subgraph *graphs, const char *text)
             (void)names(g, rest, "\n", g->out, &g->n_out);
         else if (strcmp(name, "subgraph") == 0)
             ck_assert_uint_le(++count, GRAPHS);
-        else if (equals != NULL && equals < end && strchr("ibusf", equals[2]) != NULL)
+        else if (equals != NULL && equals < end && strchr("ibusfc", equals[2]) != NULL)
             (void)tensor_line(g, name, blanks(equals + 1));
         else if (equals != NULL && equals < end)
             (void)operator_line(g, line, blanks(equals + 1));

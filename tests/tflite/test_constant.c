@@ -24,6 +24,7 @@ START_TEST(dense_data_is_a_view)
     ck_assert_int_eq(elements(m.f, 0, &w), POPRT_OK);
     ck_assert_uint_eq(w->size, 24);
     ck_assert(w->data > m.f->data && w->data < m.f->data + m.f->size);
+    prt_blob_release(w);
 }
 END_TEST
 
@@ -44,6 +45,7 @@ START_TEST(strings_are_read)
     ck_assert_uint_eq(s[0].size, 0);
     ck_assert_uint_eq(s[1].size, 3);
     ck_assert_mem_eq(s[1].data, "abc", 3);
+    prt_blob_release(w);
     ck_assert_int_eq(strings(data, 18, 2, &w), POPRT_E_PARSE);
     ck_assert_int_eq(strings(data, 15, 2, &w), POPRT_E_PARSE);
     ck_assert_int_eq(strings(data, 19, 3, &w), POPRT_E_PARSE);

@@ -41,6 +41,7 @@ START_TEST(inputs_and_outputs_are_chosen_by_the_caller)
                                "outputs c\n";
     const prt_tf_options options = { .inputs = "a", .outputs = "b" };
     const prt_tf_options wrong = { .outputs = "bb" }, unknown = { .signature = "s" };
+    const prt_tf_options tagged = { .tags = "serve" };
     prt_module *m = NULL;
     ck_assert_msg(tflite_read(text, &options, &m) == POPRT_OK, "%s", last_error());
     assert_text_has(graph_text(m->main), "input abs !exp !neg");
@@ -49,6 +50,7 @@ START_TEST(inputs_and_outputs_are_chosen_by_the_caller)
     assert_text_has(last_error(), "outputs nearest: b");
     ck_assert_int_eq(tflite_read(text, &unknown, &m), POPRT_E_NOT_FOUND);
     assert_text_has(last_error(), "signature_def");
+    ck_assert_int_eq(tflite_read(text, &tagged, &m), POPRT_E_ARG);
 }
 END_TEST
 
@@ -185,16 +187,25 @@ START_TEST(integers_of_16_and_64_bits_are_scaled)
 }
 END_TEST
 
+START_TEST(looked_up_rows_of_integers_are_scaled)
+{
+    assert_tflite_results("i = i32[2]{1, 0}\nt = i8[2,2]{1, 2, 3, 4} scale 0.5 1\ny = f32[2,2]\n"
+                          "x = f32[2,2]\nz = f32[2,2]\n"
+                          "y = EMBEDDING_LOOKUP(i, t)\nz = ADD(x, y)\ninputs x\noutputs z\n",
+        "x = input f32[2,2]\ny = const f32[2,2] {1, 1.5, 0, 0.5}\nz = add x y\nreturn z\n", 0);
+}
+END_TEST
+
 /* ---- subgraphs */
 
 START_TEST(branches_are_subgraphs)
 {
-    assert_tflite_results("c = bool[]\nx = f32[2]\ny = f32[2]\n"
+    assert_tflite_results("c = bool[1]\nx = f32[2]\ny = f32[2]\n"
                           "y = IF(c, x) then_branch=1 else_branch=2\n"
                           "inputs c x\noutputs y\n"
                           "subgraph\na = f32[2]\nb = f32[2]\nb = NEG(a)\ninputs a\noutputs b\n"
                           "subgraph\na = f32[2]\ninputs a\noutputs a\n",
-        "c = input bool[]\nx = input f32[2]\n"
+        "c1 = input bool[1]\nx = input f32[2]\ns = const i64[0] {}\nc = reshape c1 s\n"
         "y = if c {\n"
         "  then_branch {\n    b = neg x\n    return b\n  }\n"
         "  else_branch {\n    d = identity x\n    return d\n  }\n"
@@ -210,8 +221,9 @@ START_TEST(loops_carry_tensors_that_grow)
                           "i = i32[]\nn = i32[]\ny = f32[?]\nz = f32[1]\n"
                           "i n y z = WHILE(zero, bound, x, x) cond=1 body=2\n"
                           "inputs x\noutputs y z\n"
-                          "subgraph\ni = i32[]\nn = i32[]\ny = f32[?]\nz = f32[1]\nc = bool[]\n"
-                          "c = LESS(i, n)\ninputs i n y z\noutputs c\n"
+                          "subgraph\ni = i32[]\nn = i32[]\ny = f32[?]\nz = f32[1]\nc = bool[1]\n"
+                          "e = i32[1]{1}\nj = i32[1]\nj = MUL(i, e)\n"
+                          "c = LESS(j, n)\ninputs i n y z\noutputs c\n"
                           "subgraph\ni = i32[]\nn = i32[]\ny = f32[?]\nz = f32[1]\n"
                           "one = i32[]{1}\nj = i32[]\nv = f32[?]\nw = f32[1]\n"
                           "j = ADD(i, one)\nw = ADD(z, z)\nv = CONCATENATION(y, w) axis=0\n"
@@ -377,6 +389,31 @@ START_TEST(slices_may_be_relative_and_updates_are_moved_to_fit)
 }
 END_TEST
 
+START_TEST(complex_tensors_have_their_rows)
+{
+    assert_tflite_results("x = f32[1,2,4]\nl = i32[2]{2, 4}\nc = c64[1,2,3]\ny = f32[1,2,3]\n"
+                          "z = f32[1,2,3]\n"
+                          "c = RFFT2D(x, l)\ny = REAL(c)\nz = IMAG(c)\ninputs x\noutputs y z\n",
+        "x = input f32[1,2,4]\n"
+        "rows = const f32[2,2] {1, 1, 1, -1}\n"
+        "re = const f32[4,3] {1, 1, 1, 1, 0, -1, 1, -1, 1, 1, 0, -1}\n"
+        "im = const f32[4,3] {0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0}\n"
+        "t = matmul rows x\ny = matmul t re\nz = matmul t im\nreturn y, z\n",
+        1e-6);
+}
+END_TEST
+
+START_TEST(simple_operators_of_stablehlo_are_converted)
+{
+    assert_tflite_results("x = f32[2,3]\nw = f32[2,3]\na = f32[2,3]\nb = f32[3,2]\ny = i32[3,2]\n"
+                          "a = STABLEHLO_SUBTRACT(x, w)\nb = STABLEHLO_RESHAPE(a)\n"
+                          "y = STABLEHLO_CONVERT(b)\ninputs x w\noutputs y\n",
+        "x = input f32[2,3]\nw = input f32[2,3]\na = sub x w\ns = const i64[2] {3, 2}\n"
+        "b = reshape a s\ny = cast b {to=6}\nreturn y\n",
+        0);
+}
+END_TEST
+
 START_TEST(shapes_come_from_options_without_an_input)
 {
     assert_tflite_results("x = f32[2,3]\ny = f32[3,2]\ny = RESHAPE(x) new_shape=(3, -1)\n"
@@ -387,6 +424,61 @@ END_TEST
 
 /* ---- files */
 
+static prt_blob *fixture(const char *name)
+{
+    char path[512];
+    prt_blob *file = NULL;
+    (void)snprintf(path, sizeof(path), "%s/tflite/%s", PRT_TEST_DATA, name);
+    ck_assert_int_eq(prt_file_map(NULL, path, &file), POPRT_OK);
+    return file;
+}
+
+START_TEST(a_signature_names_inputs_and_outputs)
+{
+    const prt_tf_options by_key = { .signature = "serving_default" };
+    const prt_tf_options chosen = { .signature = "serving_default",
+        .inputs = "x,n",
+        .outputs = "y" };
+    prt_blob *file = fixture("control.tflite");
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_tflite_read_bytes(NULL, file, "file", &by_key, &m), POPRT_OK);
+    ck_assert_uint_eq(m->main->inputs.count, 2);
+    ck_assert(prt_str_is(m->main->inputs.data[0]->name, "n"));
+    ck_assert(prt_str_is(m->main->inputs.data[1]->name, "x"));
+    ck_assert(prt_str_is(m->main->output_names.data[0], "y"));
+    prt_module_release(m);
+    ck_assert_int_eq(prt_tflite_read_bytes(NULL, file, "file", &chosen, &m), POPRT_OK);
+    ck_assert(prt_str_is(m->main->inputs.data[0]->name, "x"));
+    prt_module_release(m);
+    prt_blob_release(file);
+}
+END_TEST
+
+/* Memory for the graphs ends at every place in turn. */
+START_TEST(a_lack_of_memory_is_an_error)
+{
+    enum { STEP = 1000, MOST = 8 << 20 };
+    static const char *const files[] = { "lstm.tflite", "int8.tflite", "control.tflite" };
+    for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
+        prt_blob *file = fixture(files[i]);
+        poprt_status status = POPRT_E_NOMEM;
+        size_t refusals = 0;
+        for (size_t limit = STEP; status != POPRT_OK && limit < MOST; limit += STEP) {
+            const prt_tf_options options = { .arena = limit };
+            prt_module *m = NULL;
+            status = prt_tflite_read_bytes(NULL, file, files[i], &options, &m);
+            ck_assert_msg(status == POPRT_OK || status == POPRT_E_NOMEM || status == POPRT_E_LIMIT,
+                "with %zu bytes %s gives: %s", limit, files[i], last_error());
+            refusals += status != POPRT_OK;
+            prt_module_release(m);
+        }
+        ck_assert_int_eq(status, POPRT_OK);
+        ck_assert_uint_gt(refusals, 50);
+        prt_blob_release(file);
+    }
+}
+END_TEST
+
 /* Every third word of files of TensorFlow has each of these values once: the file is converted, or
  * refused with a message. */
 START_TEST(damaged_words_are_converted_or_refused)
@@ -396,10 +488,7 @@ START_TEST(damaged_words_are_converted_or_refused)
     const prt_tf_options options = { .arena = 64 << 20 };
     size_t converted = 0, refused = 0;
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
-        char path[512];
-        prt_blob *original = NULL, *copy = NULL;
-        (void)snprintf(path, sizeof(path), "%s/tflite/%s", PRT_TEST_DATA, files[i]);
-        ck_assert_int_eq(prt_file_map(NULL, path, &original), POPRT_OK);
+        prt_blob *original = fixture(files[i]), *copy = NULL;
         ck_assert_int_eq(prt_blob_create(NULL, original->size, &copy), POPRT_OK);
         for (size_t at = 0; at + 4 <= original->size; at += 12)
             for (size_t k = 0; k < PRT_COUNT_OF(values); k++) {
@@ -428,10 +517,13 @@ PRT_TEST_MAIN("tflite/convert", inputs_and_outputs_have_the_names_of_tensors,
     an_activation_that_the_scale_implies_is_left_out,
     operators_that_move_elements_keep_integers_of_one_scale,
     padding_writes_the_integer_that_stands_for_zero, integers_of_16_and_64_bits_are_scaled,
-    branches_are_subgraphs, variables_begin_with_the_contents_of_call_once,
-    tables_are_filled_by_call_once, loops_carry_tensors_that_grow,
-    convolutions_have_filters_with_outputs_first, transposed_convolutions_have_a_size,
-    pools_do_not_count_padding, fully_connected_flattens_or_keeps_dims,
+    looked_up_rows_of_integers_are_scaled, branches_are_subgraphs,
+    variables_begin_with_the_contents_of_call_once, tables_are_filled_by_call_once,
+    loops_carry_tensors_that_grow, convolutions_have_filters_with_outputs_first,
+    transposed_convolutions_have_a_size, pools_do_not_count_padding,
+    fully_connected_flattens_or_keeps_dims,
     normalisations_and_activations_have_the_numbers_of_tflite,
     slices_may_be_relative_and_updates_are_moved_to_fit, damaged_words_are_converted_or_refused,
+    a_signature_names_inputs_and_outputs, a_lack_of_memory_is_an_error,
+    complex_tensors_have_their_rows, simple_operators_of_stablehlo_are_converted,
     shapes_come_from_options_without_an_input)

@@ -107,6 +107,28 @@ START_TEST(without_an_input_gate_it_is_the_rest_of_the_forget_gate)
 }
 END_TEST
 
+START_TEST(gates_are_normalised_before_their_activations)
+{
+    assert_tflite_results(
+        "x = f32[1,2,3]\ny = f32[1,2,2]\n" WEIGHTS
+        "nf = f32[2]{0.5, 2}\nnc = f32[2]{1, -1}\nno = f32[2]{1.5, 0.25}\n"
+        "y = UNIDIRECTIONAL_SEQUENCE_LSTM(x, _, wf, wc, wo, _, rf, rc, ro, _, _, _, _, bf, bc, bo, "
+        "_, _, h, c, _, nf, nc, no) activation=4 time_major=1\ninputs x\noutputs y\n",
+        "x = input f32[1,2,3]\n"
+        "wf = const f32[3,2] {0.7, 0.2, 0.1, -0.5, -0.3, 0.6}\n"
+        "wc = const f32[3,2] {-0.1, -0.4, 0.9, 0.2, 0.3, 0.8}\n"
+        "wo = const f32[3,2] {0.3, -0.7, 0.2, 0.4, 0.1, 0.5}\n"
+        "bf = const f32[2] {1, 0.9}\nbc = const f32[2] {-0.1, 0.3}\nbo = const f32[2] {0.2, -0.2}\n"
+        "nf = const f32[2] {0.5, 2}\nnc = const f32[2] {1, -1}\nno = const f32[2] {1.5, 0.25}\n"
+        "a = matmul x wf\nb = layer_normalization a nf bf {epsilon=1e-8}\nf = sigmoid b\n"
+        "one = const f32[] {1}\ni = sub one f\n"
+        "d = matmul x wc\ne = layer_normalization d nc bc {epsilon=1e-8}\ng = tanh e\n"
+        "j = matmul x wo\nk = layer_normalization j no bo {epsilon=1e-8}\no = sigmoid k\n"
+        "c = mul i g\nt = tanh c\ny = mul o t\nreturn y\n",
+        1e-4);
+}
+END_TEST
+
 START_TEST(a_single_step_has_one_kernel_or_joined_weights)
 {
     assert_tflite_results("x = f32[2,3]\ny = f32[2,2]\n" WEIGHTS
@@ -233,6 +255,6 @@ END_TEST
 PRT_TEST_MAIN("tflite/recurrent", layers_become_the_operator_lstm,
     clipped_layers_are_loops_with_the_same_numbers, projections_agree_in_both_forms,
     without_an_input_gate_it_is_the_rest_of_the_forget_gate,
-    a_single_step_has_one_kernel_or_joined_weights, simple_recurrent_layers_run_in_both_directions,
-    both_directions_of_lstm_are_joined, detections_are_selected_and_padded,
-    detectors_with_unknown_options_are_refused)
+    gates_are_normalised_before_their_activations, a_single_step_has_one_kernel_or_joined_weights,
+    simple_recurrent_layers_run_in_both_directions, both_directions_of_lstm_are_joined,
+    detections_are_selected_and_padded, detectors_with_unknown_options_are_refused)

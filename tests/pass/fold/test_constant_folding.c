@@ -251,6 +251,18 @@ START_TEST(written_weights_are_left)
 }
 END_TEST
 
+START_TEST(quantised_constants_may_be_kept)
+{
+    static const char text[] = "x = input f32[2]\n"
+                               "%0 = const i8[2] {3, -4}\n%1 = const f32[] {0.5}\n"
+                               "%2 = const i8[] {1}\n"
+                               "w = dequantize_linear %0 %1 %2\ny = add x w\nreturn y\n";
+    assert_left_alone(text, "fold_quantized=false");
+    assert_pass_rewrites("constant_folding", NULL, text,
+        "x = input f32[2]\nw = const f32[2] {1, -2.5}\ny = add x w\nreturn y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     constants_of_the_model_stay, shapes_of_static_inputs_are_known, shapes_of_symbols_are_left,
     new_constants_make_types_known, outputs_of_the_graph_keep_their_producer,
@@ -258,4 +270,4 @@ PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     large_tensors_are_left, files_grow_by_a_bound, all_that_is_made_is_bounded,
     a_tiny_graph_cannot_ask_for_all_memory, a_tiny_graph_cannot_ask_for_all_time,
     regions_are_folded_too, strings_and_several_outputs_are_folded, written_weights_are_left,
-    results_are_the_same)
+    results_are_the_same, quantised_constants_may_be_kept)

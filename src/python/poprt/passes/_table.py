@@ -50,7 +50,7 @@ SIGNATURES = {
     "check_with_fake_data": "origin_model, tolerance=0.05",
     "const_batch_size": "const_batch_size=1",
     "const_input_shape": "const_input_shape={}, batch_size=None, batch_axis=None",
-    "constant_folding": "max_tensor_size=-1, fold_shared=True",
+    "constant_folding": "max_tensor_size=-1, fold_shared=True, fold_quantized=True",
     "float_to_fp8": "fp8_params=['F143', 'F143', 0, 0], skip_op_names=[], convert_model='fp8', "
                     "fp8_input_dict=None, fp8_weight_dict=None, skip_op=True",
     "float_to_half": "skip_op_types=[], enable_avoid_overflow_patterns=False",
