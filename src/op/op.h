@@ -152,8 +152,8 @@ typedef struct prt_attr_def {
     uint32_t offset;
 } prt_attr_def;
 
-/* The name of a variable of types is part of the row: a pointer in a table of a shared library takes
- * 32 bytes, of which 24 are a relocation. */
+/* The name of a variable of types is part of the row: a pointer in a table of a shared library
+ * takes 32 bytes, of which 24 are a relocation. */
 typedef struct prt_type_def {
     char var[16];
     uint64_t set; /* PRT_T_* */
