@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # convert.sh POPRT ROOT — the command line of the converter: published ones and every option. Covers
-# convert.c, convert_config.c, convert_output.c, convert_yaml.c, backend.c, run_popef.c, tf2onnx.c.
+# convert.c, convert_config.c, convert_output.c, convert_yaml.c, backend.c, run_popef.c, tf2onnx.c,
+# tf2onnx_list.c.
 . "$2/tests/tools/expect.sh"
 
 # node FILE OPERATOR COUNT: so many nodes of that kind.
@@ -225,7 +226,7 @@ for said in 'kept: cache/' 'compiled before: cache/'; do
     has err "$said"
 done
 expect 1 -i "$digits" --framework tensorflow tf2onnx --saved_model --outputs Identity:0 --tag serve
-has err 'is no model of TensorFlow'
+has err 'is not a TensorFlow model'
 net=$2/tests/fixtures/tensorflow/net.pb
 expect 0 -i "$net" --output_model net.onnx tf2onnx
 there net.onnx
@@ -248,6 +249,12 @@ for command in 'run' 'bench --min-time 0.05' 'inspect'; do
 done
 expect 0 tf2onnx --help
 expect 2 tf2onnx --opst 11
+expect 0 tf2onnx --list_ops
+has out '^AddV2  *Add  *element-wise operators$'
+has out '^Conv2D  *-  *convolutions'
+has out '^tflite:LOGISTIC  *Sigmoid  *TFLite: computes'
+wrong=$(awk '{ print $1 }' out | sort | uniq -d; grep -E '^(DecodeJpeg|tflite:CUSTOM) ' out)
+[ -z "$wrong" ] || { echo "FAILED: listed twice, or not converted: $wrong"; failed=1; }
 
 # Products in parts make less memory live, with the same outputs; attributes are on named nodes alone.
 plan_of() {

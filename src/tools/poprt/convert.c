@@ -200,9 +200,11 @@ static poprt_status set_format(prt_tool *tool, const char *framework)
     const char *format = "auto";
     if (tool->config != NULL)
         PRT_TRY(poprt_config_get(tool->config, "model_format", &format));
-    if (framework != NULL && strcmp(framework, "tensorflow") == 0 &&
-        strcmp(format, "saved_model") == 0)
-        return POPRT_OK;
+    if (framework != NULL && strcmp(framework, "tensorflow") == 0) {
+        PRT_TRY(prt_tf2onnx_check());
+        if (strcmp(format, "saved_model") == 0)
+            return POPRT_OK;
+    }
     return prt_tool_set_option(tool, "model_format", framework);
 }
 
