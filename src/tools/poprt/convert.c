@@ -45,7 +45,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
     .run = command_convert,
     .args = "",
     .brief = "convert, compile and run ONNX models",
-    .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
+    .summary = "Converts a model of ONNX, TensorFlow or TFLite, compiles it to PopEF and runs it.",
     .examples = "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
                 "  poprt -i model.onnx --show\n"
                 "  poprt --config_yaml job.yaml\n",
