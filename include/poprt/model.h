@@ -55,6 +55,15 @@ typedef struct poprt_io_info {
  * mapped: weights are read when they are used, and the file must not be truncated while the model
  * lives. External data is read only from below the folder of the file.
  *
+ * A model of TensorFlow or TFLite is converted to operators of ONNX. `path` is then the folder of a
+ * SavedModel or its saved_model.pb, a GraphDef in binary form, the folder, prefix or .meta file of
+ * a checkpoint with its graph, or a TFLite file. The contents tell the format, unless the option
+ * model_format requires one. The options graph_inputs, graph_outputs, signature_def and tag choose
+ * a part of the model, inputs_as_nchw and outputs_as_nchw the layout of images, graph_opset the
+ * opset of the model when it is saved. Fails with POPRT_E_UNSUPPORTED if nodes cannot be converted:
+ * one error names all of their operators. A library that was built without these readers fails
+ * with POPRT_E_PARSE or POPRT_E_IO, as for other files that are not ONNX.
+ *
  * Errors name the node. One error lists all nodes with wrong types. Fails with POPRT_E_PARSE if an
  * operator of ai.onnx or ai.onnx.ml has an attribute that the model's opset does not define, unless
  * the name of the attribute begins with two underscores. A model whose opset is newer than the
@@ -63,8 +72,9 @@ typedef struct poprt_io_info {
 POPRT_API poprt_status poprt_model_load_file(poprt_env *env, const char *path,
     const poprt_config *config, poprt_model **out);
 
-/* Reads an ONNX model from memory, which is copied. External data is refused, because there is no
- * folder. */
+/* Reads an ONNX model, a GraphDef of TensorFlow or a TFLite model from memory, which is copied,
+ * with the options of poprt_model_load_file. External data is refused, because there is no folder.
+ */
 POPRT_API poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes, size_t size,
     const poprt_config *config, poprt_model **out);
 

@@ -48,7 +48,7 @@ poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allo
     *found = tried && (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path));
     if (!*found && !any && tried)
         return prt_fail_at_stage(prt_fail(POPRT_E_PARSE, path != NULL ? path : "model",
-                                     "is no model of TensorFlow: a GraphDef, the folder of a "
+                                     "is not a TensorFlow model: a GraphDef, the folder of a "
                                      "SavedModel, a checkpoint with its meta graph, or a TFLite "
                                      "file is accepted"),
             "read");

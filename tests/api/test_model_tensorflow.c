@@ -95,7 +95,7 @@ START_TEST(model_format_says_what_is_accepted)
     poprt_model_release(model);
     ck_assert_ok(poprt_config_set(config, "model_format", "tensorflow"));
     ck_assert_fails(poprt_model_load_file(env, DIGITS, config, &model), POPRT_E_PARSE);
-    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "is no model of TensorFlow"));
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "is not a TensorFlow model"));
     poprt_config_release(config);
     poprt_env_release(env);
 }

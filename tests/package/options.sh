@@ -44,6 +44,20 @@ sys.exit(1 if bad or found < 60 else 0)
 END
 }
 
+# A tool without the readers of TensorFlow says so, and still converts ONNX.
+without_tensorflow() {
+    dir=$work/tensorflow
+    meson setup "$dir" "$root" -Dtests=false -Dpython=disabled -Dtensorflow=disabled "$@" &&
+        ninja -C "$dir" src/tools/poprt || return 1
+    net=$root/tests/fixtures/tensorflow/net.pb
+    for words in tf2onnx 'tf2onnx --list_ops' "-i $net tf2onnx" "-i $net --framework tensorflow"; do
+        # shellcheck disable=SC2086
+        ! "$dir/src/tools/poprt" $words >"$dir/out" 2>&1 &&
+            grep 'cannot read TensorFlow models' "$dir/out" || return 1
+    done
+    "$dir/src/tools/poprt" -i "$root/tests/fixtures/digits/model.onnx" --show
+}
+
 subproject() {
     mkdir -p "$work/host/subprojects" && ln -sfn "$root" "$work/host/subprojects/libpoprt" || return 1
     cat >"$work/host/meson.build" <<'END'
@@ -74,5 +88,6 @@ check "poprt.pc without the compiler" pc run ' libcjson zlib' '' -Dcompiler=disa
 check "poprt.pc, run only, no images" pc small ' libcjson' '' -Dcompiler=disabled -Dimages=disabled
 check "poprt.pc without YAML" pc yaml ' libcjson zlib' "$dl" -Dyaml=disabled
 check "--buildtype=plain" plain
+check "the tool without TensorFlow" without_tensorflow "$@"
 check "a subproject of another build" subproject "$@"
 finish

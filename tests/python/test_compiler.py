@@ -23,6 +23,8 @@ from poprt.compiler import Compiler, CompilerOptions
 
 FIXTURES = os.environ["FIXTURES"]
 DIGITS = os.path.join(FIXTURES, "digits", "model.onnx")
+NET = os.path.join(FIXTURES, "tensorflow", "net.pb")
+SAVED = os.path.join(FIXTURES, "tensorflow", "variables")
 
 
 def images(count=8):
@@ -222,10 +224,16 @@ class Backends(Folder):
         backend.close()
         with self.assertRaises(ValueError):
             poprt.backend.get_session(DIGITS, backend="other")
-        with self.assertRaises(poprt.Unsupported):
-            poprt.backend.get_session(DIGITS, backend="tensorflow")
         with self.assertRaises(ValueError):
             poprt.backend.get_session(DIGITS, options={"nonsense": 1})
+
+    def test_tensorflow(self):
+        x = np.linspace(-1, 1, 120, dtype=np.float32).reshape(2, 4, 5, 3)
+        session = poprt.backend.get_session(NET, backend="tensorflow")
+        self.assertEqual(list(session.get_io_info()[1]), ["b:0"])
+        np.testing.assert_array_equal(session.run(None, {"x:0": x})[0], -np.maximum(x, 0))
+        with self.assertRaises(poprt.ParseError):
+            poprt.backend.get_session(DIGITS, backend="tensorflow").load()
 
     def test_onnxruntime_falls_back(self):
         try:
@@ -253,6 +261,63 @@ class Backends(Folder):
         backend = poprt.Backend(half, align_output_dtype=True)
         self.assertEqual(backend.run(None, {"image": images().astype(np.float16)})[0].dtype,
                          np.float16)
+
+
+class Tensorflow(Folder):
+    """Models of TensorFlow and TFLite are accepted where models of ONNX are."""
+
+    def test_frontend(self):
+        model = poprt.frontend.get_frontend(SAVED, framework="tensorflow").load_model()
+        self.assertIsInstance(model, onnx.ModelProto)
+        self.assertEqual(model.opset_import[0].version, 11)
+        self.assertEqual([v.name for v in model.graph.input], ["ids"])
+        model = poprt.frontend.TensorflowFrontend(
+            SAVED, saved_model=True, signature_def="serving_default", tag=["serve"], opset=18,
+            outputs=["y"]).load_model()
+        self.assertEqual([v.name for v in model.graph.output], ["y"])
+        self.assertEqual(model.opset_import[0].version, 18)
+
+    def test_frontend_of_a_graph(self):
+        model = poprt.frontend.TensorflowFrontend(
+            NET, inputs=["x:0[1,4,5,3]"], outputs="a,b", inputs_as_nchw=["x:0"],
+            outputs_as_nchw="a:0").load_model()
+        shapes = [[dim.dim_value for dim in value.type.tensor_type.shape.dim]
+                  for value in (model.graph.input[0], *model.graph.output)]
+        self.assertEqual(shapes, [[1, 3, 4, 5], [1, 3, 4, 5], [1, 4, 5, 3]])
+
+    def test_frontend_refuses(self):
+        frontend = poprt.frontend.TensorflowFrontend
+        for options in ({"saved_model": True}, {"signature_def": "x"}, {"tag": ""},
+                        {"outputs": ["z"]}):
+            with self.assertRaises(poprt.Error):
+                frontend(NET, **options).load_model()
+        with self.assertRaises(poprt.NotFound):
+            frontend(SAVED, tag="").load_model()
+        with self.assertRaises(TypeError):
+            frontend(NET, output="b")
+        with self.assertRaises(poprt.ParseError):
+            frontend(DIGITS).load_model()
+
+    def test_paths(self):
+        x = np.ones((1, 4, 5, 3), np.float32)
+        with open(NET, "rb") as file:
+            data = file.read()
+        for source in (NET, data):
+            result = poprt.InferenceSession(source, graph_outputs="a").run(None, {"x:0": x})
+            np.testing.assert_array_equal(result[0], x)
+        ids = np.array([0, 1], np.int32)
+        first = poprt.Session(SAVED).run({"ids": ids})
+        self.assertEqual(first["y"].shape, (2, 4))
+        converted = poprt.Converter(convert_version=18).convert(SAVED)
+        second = poprt.Session(converted).run({"ids": ids})
+        np.testing.assert_allclose(second["y"], first["y"], rtol=1e-6)
+        third = Compiler.compile(SAVED, ["y"]).session().run({"ids": ids})
+        np.testing.assert_allclose(third["y"], first["y"], rtol=1e-6)
+        checkpoint = os.path.join(FIXTURES, "tensorflow", "checkpoint", "model")
+        model = poprt.Model.load(checkpoint, graph_outputs="y")
+        self.assertEqual([row.name for row in model.outputs], ["y:0"])
+        control = poprt.Model.load(os.path.join(FIXTURES, "tflite", "control.tflite"))
+        self.assertEqual(len(control.inputs), 2)
 
 
 class Small(unittest.TestCase):
@@ -309,8 +374,6 @@ class Small(unittest.TestCase):
         self.assertIsInstance(poprt.frontend.OnnxFrontend(DIGITS).load_model(), onnx.ModelProto)
         with self.assertRaises(ValueError):
             poprt.frontend.OnnxFrontend(FIXTURES).load_model()
-        with self.assertRaises(poprt.Unsupported):
-            poprt.frontend.get_frontend("model", framework="tensorflow")
         with self.assertRaises(ValueError):
             poprt.frontend.get_frontend("model", framework="other")
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # convert.sh POPRT ROOT — the command line of the converter: published ones and every option. Covers
-# convert.c, convert_config.c, convert_output.c, convert_yaml.c, backend.c, run_popef.c, tf2onnx.c.
+# convert.c, convert_config.c, convert_output.c, convert_yaml.c, backend.c, run_popef.c.
 . "$2/tests/tools/expect.sh"
 
 # node FILE OPERATOR COUNT: so many nodes of that kind.
@@ -224,30 +224,6 @@ for said in 'kept: cache/' 'compiled before: cache/'; do
         --compiler_options enable_engine_caching=True cache_path=cache
     has err "$said"
 done
-expect 1 -i "$digits" --framework tensorflow tf2onnx --saved_model --outputs Identity:0 --tag serve
-has err 'is no model of TensorFlow'
-net=$2/tests/fixtures/tensorflow/net.pb
-expect 0 -i "$net" --output_model net.onnx tf2onnx
-there net.onnx
-expect 0 -i net.onnx --show
-has out '^Input x:0: dtype - float32, shape - \[0, 4, 5, 3\]$'
-expect 0 -i "$net" --framework tensorflow --show
-expect 1 -i "$net" --framework onnx --show
-expect 0 -i "$net" --output_model nchw.onnx tf2onnx --inputs_as_nchw x:0 --outputs b:0,a:0 --opset 13
-expect 0 -i nchw.onnx --show
-has out '^Input x:0: dtype - float32, shape - \[0, 3, 4, 5\]$'
-has out '^Output a:0:'
-for framework in '' '--framework tensorflow'; do
-    # shellcheck disable=SC2086
-    expect 2 -i "$net" $framework tf2onnx --saved_model
-    has err 'the model is a GraphDef'
-done
-for command in 'run' 'bench --min-time 0.05' 'inspect'; do
-    # shellcheck disable=SC2086
-    expect 0 $command "$net" --dim x_0=2
-done
-expect 0 tf2onnx --help
-expect 2 tf2onnx --opst 11
 
 # Products in parts make less memory live, with the same outputs; attributes are on named nodes alone.
 plan_of() {

@@ -13,10 +13,16 @@ def is_popef(data):
     return bytes(data[:8]) == _POPEF
 
 
+def _is_tensorflow(folder):
+    """Tells whether a folder has a SavedModel, or a checkpoint of TensorFlow with its graph."""
+    return any(name.startswith("saved_model.") or name.endswith(".meta")
+               for name in os.listdir(folder))
+
+
 def file_is_popef(path):
     """Tells whether a file, or the executable of a folder, is PopEF."""
     if os.path.isdir(path):
-        return True
+        return not _is_tensorflow(path)
     try:
         with open(path, "rb") as file:
             return is_popef(file.read(8))

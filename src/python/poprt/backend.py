@@ -8,7 +8,6 @@ import numpy as np
 
 from . import _arrays
 from .compiler import Compiler, CompilerOptions
-from .errors import Unsupported
 from .inference import _TYPE_NAMES, InferenceSession
 from .model import Executable, Model, Session
 from .runtime import Runner, _Settings, new_outputs
@@ -22,8 +21,9 @@ def _io(rows):
 
 
 def _source_io(source):
-    """Types of the outputs of an ONNX model by name."""
-    return {row.name: row.dtype for row in Model.load(source).outputs}
+    """Types of the outputs of a model by name."""
+    model = source if isinstance(source, Model) else Model.load(source)
+    return {row.name: row.dtype for row in model.outputs}
 
 
 class _RunnerSession:
@@ -45,10 +45,11 @@ class _RunnerSession:
 class Backend:
     """Compiles a model and runs it.
 
-    ``path_or_bytes`` is ONNX (a path, bytes, a ModelProto) or PopEF; ``export_popef`` a path to
-    write PopEF to, or True for executable.popef; ``compiler_options`` CompilerOptions or a dict;
-    ``runtime_options`` a RuntimeConfig, for runs by a runner, or a dict of options of sessions.
-    With ``align_output_dtype`` results have the dtypes of the model.
+    ``path_or_bytes`` is ONNX (a path, bytes, a ModelProto), TensorFlow or TFLite (a path or bytes),
+    a Model, or PopEF; ``export_popef`` a path to write PopEF to, or True for executable.popef;
+    ``compiler_options`` CompilerOptions or a dict; ``runtime_options`` a RuntimeConfig, for runs by
+    a runner, or a dict of options of sessions. With ``align_output_dtype`` results have the dtypes
+    of the model.
     """
 
     def __init__(self, path_or_bytes, *, export_popef=None, compiler_options=None,
@@ -188,8 +189,9 @@ def get_session(path_or_bytes, num_devices=1, backend="poprt", output_dir="./", 
                 batches_per_step=1, export_popef=False, align_output_dtype=False):
     """Returns a session with ``load()``, ``run(output_names, feed)`` and ``get_io_info()``.
 
-    ``backend`` is "poprt", or "onnxruntime", for which this package is used if onnxruntime is not
-    installed, with a warning. ``options`` is a dict of CompilerOptions; with ``export_popef``
+    ``backend`` is "poprt"; "tensorflow", which runs models of TensorFlow and TFLite alone, by this
+    package too; or "onnxruntime", for which this package is used if onnxruntime is not installed,
+    with a warning. ``options`` is a dict of CompilerOptions; with ``export_popef``
     executable.popef is written into ``output_dir``.
     """
     if backend == "onnxruntime":
@@ -200,11 +202,7 @@ def get_session(path_or_bytes, num_devices=1, backend="poprt", output_dir="./", 
             backend = "poprt"
         else:
             return _OrtSession(path_or_bytes)
-    if backend == "tensorflow":
-        raise Unsupported("POPRT_E_UNSUPPORTED", "session", "", "tensorflow",
-                          "there is no reader for TensorFlow models: write the model as ONNX with "
-                          "tf2onnx, and use the backend poprt")
-    if backend != "poprt":
+    if backend not in ("poprt", "tensorflow"):
         raise ValueError(f"no backend {backend!r}; accepted: poprt, onnxruntime, tensorflow")
     settings = {"num_ipus": num_devices, "batches_per_step": batches_per_step, **(options or {})}
     compiler_options = CompilerOptions.from_dict(settings)
@@ -214,6 +212,9 @@ def get_session(path_or_bytes, num_devices=1, backend="poprt", output_dir="./", 
         if export_popef:
             os.makedirs(output_dir, exist_ok=True)
             target = os.path.join(output_dir, "executable.popef")
-        return Backend(path_or_bytes, export_popef=target, compiler_options=compiler_options,
+        source = path_or_bytes
+        if backend == "tensorflow":
+            source = Model.load(source, model_format="tensorflow")
+        return Backend(source, export_popef=target, compiler_options=compiler_options,
                        align_output_dtype=align_output_dtype)
     return _PoprtSession(make)

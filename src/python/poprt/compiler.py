@@ -241,7 +241,7 @@ def _compile(model, outputs, options):
     if not isinstance(options, CompilerOptions):
         raise TypeError(f"options are CompilerOptions, not a {type(options).__name__}")
     options._note()
-    if isinstance(model, str) and not os.path.exists(model):
+    if isinstance(model, str) and not (os.path.exists(model) or os.path.exists(model + ".index")):
         raise FileNotFoundError(2, "no such model file", model)
     progress, end = _progress(options)
     env = _env.environment(0, progress=progress)  # runs use all processors
@@ -273,7 +273,7 @@ def _compile(model, outputs, options):
 
 
 class Compiler:
-    """Compiles ONNX models: bytes, a path or an onnx.ModelProto."""
+    """Compiles models: a path or bytes of ONNX, TensorFlow or TFLite, or an onnx.ModelProto."""
 
     @staticmethod
     def compile(model, outputs=None, options=None):

@@ -143,8 +143,8 @@ class Converter:
         self._logger.log(_LEVELS.get(level, logging.INFO), "%s", text)
 
     def convert(self, model):
-        """Returns the converted model as an onnx.ModelProto. ``model`` is a ModelProto, bytes or a
-        path, and is not changed."""
+        """Returns the converted model as an onnx.ModelProto. ``model`` is a ModelProto, or
+        bytes or a path of ONNX, TensorFlow or TFLite, and is not changed."""
         prepared = pass_manager.Prepared(self._passes, False)
         bar = _Bar("PopRT conversion", 5) if self._bar and sys.stderr.isatty() else None
         env = prepared.env = _env.environment(

@@ -157,7 +157,7 @@ def _check_providers(providers, options):
 
 
 class InferenceSession:
-    """Runs a model: a path, bytes or an onnx.ModelProto; ONNX, or PopEF.
+    """Runs a model: a path, bytes or an onnx.ModelProto; ONNX, TensorFlow, TFLite or PopEF.
 
     ``sess_options``, ``providers`` and ``provider_options`` are those of onnxruntime; ``config``,
     ``dims`` and ``threads`` those of poprt.Session. Threads may share a session: they take turns.

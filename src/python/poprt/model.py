@@ -65,7 +65,8 @@ class Model(_Closing):
 
     @classmethod
     def load(cls, model, config=None, **options):
-        """Reads ONNX from a path, bytes or an onnx.ModelProto."""
+        """Reads ONNX, TensorFlow or TFLite from a path or bytes, or an onnx.ModelProto. The options
+        graph_inputs, graph_outputs, signature_def and so on are for models of TensorFlow."""
         config = _config.make(config, kwargs=options)
         env = _env.environment(config.threads)
         return cls(_source.load_model(env, model, config.handle(env)), env)

@@ -72,7 +72,8 @@ const prt_opt_command prt_bench_command = { .name = "poprt bench",
     .run = command_bench,
     .args = "MODEL",
     .brief = "measure loading, compiling and running",
-    .summary = "Measures loading, compiling and running an ONNX or PopEF file on random inputs.",
+    .summary = "Measures loading, compiling and running a model of ONNX, TensorFlow, TFLite or "
+               "PopEF on random inputs.",
     .more = "The first run is reported separately. median_ms, min_ms and p99_ms are of the runs "
             "after it, at least 5. For PopEF compile_ms is 0. peak_rss_mb is that of the "
             "process, in 10^6 bytes.",

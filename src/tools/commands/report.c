@@ -70,8 +70,9 @@ const prt_opt_command prt_report_command = { .name = "poprt report",
     .run = command_report,
     .args = "MODEL",
     .brief = "write a page about memory and times",
-    .summary = "Runs an ONNX or PopEF file on random inputs and writes a page about it: memory by "
-               "kind and over the steps, time by operator and step, and the largest tensors.",
+    .summary = "Runs a model of ONNX, TensorFlow, TFLite or PopEF on random inputs and writes a "
+               "page about it: memory by kind and over the steps, time by operator and step, and "
+               "the largest tensors.",
     .more = "The page is one HTML file without scripts, which a browser shows without a network. "
             "Dimensions that are not set become 1.",
     .examples = "  poprt report model.onnx --dim batch=8 --output page.html\n"

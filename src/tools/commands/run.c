@@ -82,7 +82,7 @@ const prt_opt_command prt_run_command = { .name = "poprt run",
     .run = command_run,
     .args = "MODEL",
     .brief = "run a model on given or random inputs",
-    .summary = "Runs an ONNX or PopEF file and shows or writes its outputs.",
+    .summary = "Runs a model of ONNX, TensorFlow, TFLite or PopEF and shows or writes its outputs.",
     .more = "Inputs that are not given are random: element i of input k comes from the "
             "i-th number of SplitMix64 started at seed + k * 2^32. Floats are in [-1, 1); "
             "integers, bools and strings are 0 or 1. Dimensions that are not set become 1. "

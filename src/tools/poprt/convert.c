@@ -45,7 +45,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
     .run = command_convert,
     .args = "",
     .brief = "convert, compile and run ONNX models",
-    .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
+    .summary = "Converts a model of ONNX, TensorFlow or TFLite, compiles it to PopEF and runs it.",
     .examples = "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
                 "  poprt -i model.onnx --show\n"
                 "  poprt --config_yaml job.yaml\n",
@@ -200,9 +200,11 @@ static poprt_status set_format(prt_tool *tool, const char *framework)
     const char *format = "auto";
     if (tool->config != NULL)
         PRT_TRY(poprt_config_get(tool->config, "model_format", &format));
-    if (framework != NULL && strcmp(framework, "tensorflow") == 0 &&
-        strcmp(format, "saved_model") == 0)
-        return POPRT_OK;
+    if (framework != NULL && strcmp(framework, "tensorflow") == 0) {
+        PRT_TRY(prt_tf2onnx_check());
+        if (strcmp(format, "saved_model") == 0)
+            return POPRT_OK;
+    }
     return prt_tool_set_option(tool, "model_format", framework);
 }
 

@@ -53,9 +53,15 @@ poprt_status prt_convert_show(const poprt_model *model);
 /* ---- tf2onnx.c */
 /* Returns the index of the word tf2onnx in a command line; `argc` without it. */
 int prt_tf2onnx_find(int argc, char **argv);
+/* Fails in a build without the readers of TensorFlow and TFLite models. */
+poprt_status prt_tf2onnx_check(void);
 /* Parses the options behind the word, argv[0], and sets the config for loading models. Returns
  * false with an exit code if the command is done or its options are wrong. */
 bool prt_tf2onnx_read(prt_tool *tool, int argc, char **argv, int *exit_code);
+
+/* ---- tf2onnx_list.c, absent from a build without the readers */
+/* Prints the operators of TensorFlow and TFLite that can be converted, one a line. */
+void prt_tf2onnx_list(void);
 
 /* ---- convert_merge_models.c: makes one model of all models of the request */
 poprt_status prt_convert_merge_models(prt_tool *tool, const prt_convert_request *request);

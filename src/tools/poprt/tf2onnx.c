@@ -11,7 +11,8 @@ enum {
     OUTPUTS,
     OPSET,
     INPUTS_AS_NCHW,
-    OUTPUTS_AS_NCHW
+    OUTPUTS_AS_NCHW,
+    LIST_OPS
 };
 
 static const prt_opt_def options[] = {
@@ -34,6 +35,9 @@ static const prt_opt_def options[] = {
         "image inputs that the ONNX model takes as NCHW"),
     [OUTPUTS_AS_NCHW] = PRT_OPT("outputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...",
         "image outputs that the ONNX model gives as NCHW"),
+    [LIST_OPS] = PRT_OPT("list_ops", 0, PRT_OPT_FLAG, NULL,
+        "print the operators that can be converted, one a line: its name, the ONNX operator with "
+        "the same meaning or -, and its family; those of TFLite have the prefix tflite:"),
 };
 
 /* The keys of a config for the options. */
@@ -68,6 +72,16 @@ int prt_tf2onnx_find(int argc, char **argv)
     return argc;
 }
 
+poprt_status prt_tf2onnx_check(void)
+{
+#ifdef PRT_NO_TENSORFLOW
+    return prt_fail(POPRT_E_UNSUPPORTED, "tensorflow",
+        "this build cannot read TensorFlow models: it was configured with -Dtensorflow=disabled");
+#else
+    return POPRT_OK;
+#endif
+}
+
 static poprt_status set_config(prt_tool *tool, const prt_opts *opts)
 {
     tool->keeps_int64 = true;
@@ -88,7 +102,17 @@ bool prt_tf2onnx_read(prt_tool *tool, int argc, char **argv, int *exit_code)
     prt_opts opts;
     if (!prt_opt_parse(tool->arena, &prt_tf2onnx_command, argc, argv, &opts, exit_code))
         return false;
-    if (set_config(tool, &opts) == POPRT_OK)
+    poprt_status status = prt_tf2onnx_check();
+#ifndef PRT_NO_TENSORFLOW
+    if (status == POPRT_OK && prt_opt_has(&opts, LIST_OPS)) {
+        prt_tf2onnx_list();
+        *exit_code = PRT_EXIT_DONE;
+        return false;
+    }
+#endif
+    if (status == POPRT_OK)
+        status = set_config(tool, &opts);
+    if (status == POPRT_OK)
         return true;
     *exit_code = PRT_REPORT_OF(tool, &prt_tf2onnx_command);
     return false;
