@@ -185,6 +185,44 @@ static bool may_be_output(const prt_tf_node *node)
     return !is_placeholder(node) && node->n_out != 0;
 }
 
+/* Marks the nodes that depend on an input of the model: follows the readers of each node. */
+static poprt_status follow_inputs(prt_tf_converter *c, const prt_tf_interface *io, bool *marked)
+{
+    const prt_tf_body *body = &c->graph->main;
+    size_t count = 0, todo = 0;
+    size_t *first = PRT_NEW_N(c->arena, size_t, (size_t)body->n_nodes + 2);
+    if (first == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < body->n_nodes; i++)
+        for (uint32_t k = 0; k < body->nodes[i].n_in; k++, count++)
+            first[body->nodes[i].in[k].node + 2]++;
+    for (uint32_t i = 0; i < body->n_nodes; i++)
+        first[i + 2] += first[i + 1];
+    uint32_t *readers = PRT_NEW_N(c->arena, uint32_t, count + 1);
+    uint32_t *stack = PRT_NEW_N(c->arena, uint32_t, body->n_nodes);
+    if (readers == NULL || stack == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < body->n_nodes; i++)
+        for (uint32_t k = 0; k < body->nodes[i].n_in; k++)
+            readers[first[body->nodes[i].in[k].node + 1]++] = i;
+    for (size_t i = 0; i < io->inputs.count; i++) {
+        const uint32_t node = io->inputs.data[i].edge.node;
+        if (!marked[node])
+            stack[todo++] = node;
+        marked[node] = true;
+    }
+    while (todo != 0) {
+        const uint32_t node = stack[--todo];
+        for (size_t k = first[node]; k < first[node + 1]; k++)
+            if (!marked[readers[k]]) {
+                marked[readers[k]] = true;
+                stack[todo++] = readers[k];
+            }
+    }
+    return POPRT_OK;
+}
+
+/* The graph of a checkpoint trains, saves and restores too: its outputs depend on inputs. */
 static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *options,
     prt_tf_interface *out)
 {
@@ -211,14 +249,18 @@ static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *op
     if (ports != NULL)
         return POPRT_OK;
     bool *read = PRT_NEW_N(c->arena, bool, body->n_nodes);
-    if (read == NULL)
+    bool *depends = PRT_NEW_N(c->arena, bool, body->n_nodes);
+    if (read == NULL || depends == NULL)
         return POPRT_E_NOMEM;
+    const bool all = c->saved == NULL || out->inputs.count == 0;
+    if (!all)
+        PRT_TRY(follow_inputs(c, out, depends));
     for (uint32_t i = 0; i < body->n_nodes; i++)
         for (uint32_t k = 0; k < body->nodes[i].n_in; k++)
             read[body->nodes[i].in[k].node] = true;
     for (uint32_t i = 0; i < body->n_nodes; i++) {
         const prt_tf_output o = { .name = with_output(c, body->nodes[i].name), .edge = { i, 0 } };
-        if (!read[i] && may_be_output(&body->nodes[i]) &&
+        if (!read[i] && (all || depends[i]) && may_be_output(&body->nodes[i]) &&
             (o.name.data == NULL || !PRT_VEC_PUSH(c->arena, &out->outputs, o)))
             return POPRT_E_NOMEM;
     }
