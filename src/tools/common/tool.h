@@ -16,6 +16,7 @@ typedef struct prt_tool {
     poprt_env *env;
     poprt_config *config; /* for loading and compiling; NULL: defaults */
     bool keeps_int64;     /* the conversion leaves int64 as it is */
+    int usual_opset;      /* of a converted model without --convert_version */
     prt_progress progress;
     bool quiet_compile;            /* true: no progress bar for compiling */
     PRT_VEC(const char *) plugins; /* paths of the loaded plug-ins */

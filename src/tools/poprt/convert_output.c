@@ -41,13 +41,14 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
     char opset[32], why[2048];
     if (asked != NULL)
         return save_with(tool, model, path, "convert_version", asked);
-    (void)snprintf(opset, sizeof(opset), "%d", USUAL_OPSET);
+    const int usual = tool->usual_opset != 0 ? tool->usual_opset : USUAL_OPSET;
+    (void)snprintf(opset, sizeof(opset), "%d", usual);
     poprt_status status = save_with(tool, model, path, "convert_version", opset);
     if (status != POPRT_E_UNSUPPORTED)
         return status;
     const poprt_error *e = poprt_last_error();
     (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
-    for (int i = USUAL_OPSET + 1; status == POPRT_E_UNSUPPORTED; i++) {
+    for (int i = usual + 1; status == POPRT_E_UNSUPPORTED; i++) {
         (void)snprintf(opset, sizeof(opset), "%d", i);
         status = save_with(tool, model, path, "convert_version", opset);
     }
@@ -58,7 +59,7 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
     prt_progress_clear(&tool->progress);
     if (status == POPRT_OK)
         PRT_LOG(POPRT_LOG_WARNING, "the model is written for opset %s instead of %d: %s", opset,
-            USUAL_OPSET, why);
+            usual, why);
     return status;
 }
 

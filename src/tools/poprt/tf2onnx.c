@@ -2,6 +2,8 @@
 /* tf2onnx.c — poprt ... tf2onnx: options of reading a TensorFlow model. */
 #include "tools/poprt/convert.h"
 
+#include <stdlib.h>
+
 enum {
     HELP,
     SAVED_MODEL,
@@ -30,7 +32,7 @@ static const prt_opt_def options[] = {
         "tensors that become the outputs; by default those of the signature, or all nodes that "
         "nothing reads"),
     [OPSET] = PRT_OPT("opset", 0, PRT_OPT_ONE, "N",
-        "opset of the ONNX model, 11 by default; --convert_version may change it again"),
+        "opset of the ONNX model, 11 by default; a later one is taken if an operator needs it"),
     [INPUTS_AS_NCHW] = PRT_OPT("inputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...",
         "image inputs that the ONNX model takes as NCHW"),
     [OUTPUTS_AS_NCHW] = PRT_OPT("outputs_as_nchw", 0, PRT_OPT_ONE, "A,B,...",
@@ -91,6 +93,7 @@ static poprt_status set_config(prt_tool *tool, const prt_opts *opts)
     for (uint32_t i = 0; i < PRT_COUNT_OF(options); i++)
         if (keys[i] != NULL && prt_opt_has(opts, i))
             PRT_TRY(prt_tool_set_option(tool, keys[i], prt_opt_value(opts, i, "")));
+    tool->usual_opset = atoi(prt_opt_value(opts, OPSET, "11"));
     /* An empty text is the default of the option, and means the empty set here. */
     if (prt_opt_has(opts, TAG) && prt_opt_value(opts, TAG, "")[0] == '\0')
         return prt_tool_set_option(tool, "tag", "''");
