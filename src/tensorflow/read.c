@@ -110,13 +110,21 @@ bool prt_tf_recognises_file(const char *path)
 
 /* ---- converting */
 
+/* Settings of the pipeline: `opset_23` if the model is written for an opset that has Attention. */
+static const char *get_setting(void *user, const char *key)
+{
+    const bool set = strcmp(key, "opset_23") == 0 && prt_module_opset(user, PRT_STR("")) >= 23;
+    return set ? "true" : NULL;
+}
+
 /* Runs the passes that tidy a converted graph. */
 static poprt_status clean_up(prt_module *m)
 {
+    const prt_pass_settings settings = { .user = m, .get = get_setting };
     prt_pass_manager *pm = NULL;
     poprt_status status = prt_pass_manager_create(m->allocator, &pm);
     if (status == POPRT_OK)
-        status = prt_pass_manager_add_pipeline(pm, "tensorflow", NULL);
+        status = prt_pass_manager_add_pipeline(pm, "tensorflow", &settings);
     if (status == POPRT_OK)
         status = prt_pass_manager_run(pm, m, NULL);
     prt_pass_manager_release(pm);
