@@ -2,7 +2,8 @@
 /*
  * convert.c — the engine of the conversion: walks from a wanted tensor to its inputs with an
  * explicit stack, so that long chains of nodes need no recursion, and calls the functions of the
- * rows. Calls of functions, loops and branches recurse, at most PRT_TF_MAX_DEPTH deep.
+ * rows. Calls of functions, loops and branches recurse, at most PRT_TF_MAX_DEPTH deep. A branch or
+ * loop of TensorFlow 1 walks to those before it, so that a chain of them recurses as well.
  */
 #include "tensorflow/complex.h"
 
@@ -11,6 +12,9 @@
 #include "tensorflow/frame.h"
 
 enum { NEW, OPEN, DONE };
+
+/* Walks that start each other; each takes up to 2 KB of the stack. */
+enum { MAX_WALKS = 1000 };
 
 /* ---- names and failures */
 
@@ -253,7 +257,7 @@ static poprt_status take_outer(prt_tf_converter *c, prt_tf_scope *scope, uint32_
     return POPRT_OK;
 }
 
-static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t wanted)
+static poprt_status walk_from(prt_tf_converter *c, prt_tf_scope *scope, uint32_t wanted)
 {
     PRT_VEC(visit) stack = { 0 };
     const visit first = { wanted, 0 };
@@ -292,6 +296,18 @@ static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t want
             return POPRT_E_NOMEM;
     }
     return POPRT_OK;
+}
+
+static poprt_status walk(prt_tf_converter *c, prt_tf_scope *scope, uint32_t wanted)
+{
+    if (c->walks == MAX_WALKS)
+        return prt_fail(POPRT_E_LIMIT, NULL,
+            "more than %d branches and loops follow each other, of which each needs the one before",
+            MAX_WALKS);
+    c->walks++;
+    const poprt_status status = walk_from(c, scope, wanted);
+    c->walks--;
+    return status;
 }
 
 void prt_tf_mark_done(prt_tf_scope *scope, uint32_t node)

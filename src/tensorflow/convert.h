@@ -69,6 +69,7 @@ typedef struct prt_tf_converter {
     PRT_VEC(prt_str) warnings;
     struct prt_tf_places *places; /* of the bodies with branches and loops of TensorFlow 1 */
     uint64_t nodes, node_limit;
+    uint32_t walks; /* of convert.c that are in progress, each started by the one before */
     size_t owned, owned_limit;     /* bytes of constants that are not views of the file */
     prt_blob *file;                /* that constants are views of; NULL: they are copied */
     struct prt_saved_model *saved; /* has the contents of variables and tables; may be NULL */

@@ -227,7 +227,7 @@ static poprt_status preset(prt_tf_call *n, prt_tf_scope *scope, uint32_t node, p
 /* A node is only converted where it is needed, which is in the right side of a branch. */
 poprt_status prt_tf_row_switch(prt_tf_call *n)
 {
-    for (uint32_t k = 0; k < n->n_out; k++)
+    for (uint32_t k = 0; k < n->n_out && n->n_in != 0; k++)
         prt_tf_set_value(n, k, n->in[0]);
     return prt_tf_end(n);
 }
@@ -275,21 +275,23 @@ poprt_status prt_tf_row_merge(prt_tf_call *n)
         const prt_tf_place *p;
         PRT_TRY(place_of_edge(n->c, (prt_tf_places *)(uintptr_t)places, node->in[i], &p));
         p = step_in(p, outer);
-        if (p == NULL || p->loop)
+        if (p == NULL || p->loop || p->side > 1)
             return prt_tf_refuse(n, "the sides that it joins do not belong to one condition");
         if (i == 0)
             first = p;
         else if (first->pred.node != p->pred.node || first->pred.output != p->pred.output ||
             first->side == p->side)
             return prt_tf_refuse(n, "the sides that it joins do not belong to one condition");
-        s.place[p->side & 1] = p;
-        s.edge[p->side & 1] = node->in[i];
+        s.place[p->side] = p;
+        s.edge[p->side] = node->in[i];
         if (p->side == 1)
             of_true = i;
     }
     prt_tf_value pred;
     PRT_TRY(prt_tf_demand(n->c, n->scope, first->pred, &pred));
-    if (pred.kind != PRT_TF_tensor) {
+    if (pred.kind != PRT_TF_tensor && pred.kind != PRT_TF_failed)
+        return prt_tf_refuse(n, "the condition is not a tensor");
+    if (pred.kind == PRT_TF_failed) {
         prt_tf_set_value(n, 0, (prt_tf_value){ .kind = PRT_TF_failed });
         prt_tf_set_value(n, 1, (prt_tf_value){ .kind = PRT_TF_failed });
         return prt_tf_end(n);

@@ -310,6 +310,8 @@ static poprt_status attempt(loop *l, bool *again, bool *failed)
         return POPRT_OK;
     PRT_TRY(l->def->condition(call, l->def->user, l->region, l->next, &again_value));
     *again = refuse_scans(l, &status);
+    if (!*again && again_value.kind != PRT_TF_tensor && again_value.kind != PRT_TF_failed)
+        return prt_tf_refuse(call, "the condition is not a tensor");
     *failed = !*again && again_value.kind != PRT_TF_tensor;
     prt_build b = prt_build_at_end(l->region);
     b.origin = call->b.origin;
@@ -532,8 +534,10 @@ poprt_status prt_tf_convert_loop(prt_tf_call *call, const prt_tf_loop *def, prt_
         if (def->start[i].kind == PRT_TF_failed)
             return POPRT_OK;
     PRT_TRY(def->condition(call, def->user, call->b.graph, def->start, &first));
-    if (first.kind != PRT_TF_tensor)
+    if (first.kind == PRT_TF_failed)
         return POPRT_OK;
+    if (first.kind != PRT_TF_tensor)
+        return prt_tf_refuse(call, "the condition is not a tensor");
     const prt_op *last = call->b.graph->last;
     first.value = prt_tf_condition(call, &call->b, first.value);
     PRT_TRY(prt_tf_end(call));

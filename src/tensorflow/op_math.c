@@ -38,7 +38,7 @@ static prt_value *difference(prt_tf_call *n, prt_value *const in[2])
  * added by concatenation. */
 poprt_status prt_tf_row_same(prt_tf_call *n)
 {
-    prt_value *in[4];
+    prt_value *in[4] = { NULL };
     const uint32_t id = n->node->row->id;
     if (n->n_in == 0 || n->n_in > PRT_COUNT_OF(in))
         return prt_tf_refuse(n, "%u inputs are too %s", n->n_in, n->n_in == 0 ? "few" : "many");

@@ -315,6 +315,13 @@ prt_graph *graphdef_convert(const char *text)
     return m->main;
 }
 
+void assert_graphdef_has(const char *text, const char *parts)
+{
+    prt_graph *g = graphdef_convert(text);
+    assert_text_has(graph_text(g), parts);
+    module_free(g);
+}
+
 void assert_graphdef_refused(const char *text, const char *parts)
 {
     prt_module *m = NULL;

@@ -31,6 +31,9 @@ poprt_status graphdef_read(const char *text, const prt_tf_options *options, prt_
 /* Returns the main graph that a text is converted to; a failure ends the test. */
 prt_graph *graphdef_convert(const char *text);
 
+/* The main graph that a text is converted to has these parts, see assert_text_has. */
+void assert_graphdef_has(const char *text, const char *parts);
+
 /* The conversion of the text is refused with a message that has these parts, see
  * assert_text_has. */
 void assert_graphdef_refused(const char *text, const char *parts);

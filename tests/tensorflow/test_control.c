@@ -3,6 +3,8 @@
  * test_control.c — branches and loops of TensorFlow, as functions and as nodes of TensorFlow 1.
  * Covers: op_control.c, region.c, loop.c, frame.c, number.c.
  */
+#include <stdio.h>
+
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/graphdef_text.h"
@@ -25,7 +27,7 @@ START_TEST(an_if_becomes_an_if)
     assert_graphdef_results(text,
         "c = input bool[]\nx = input f32[2,3]\na = neg x\nb = exp x\ny = where c a b\nreturn y\n",
         0);
-    assert_text_has(graph_text(graphdef_convert(text)), "if then_branch else_branch");
+    assert_graphdef_has(text, "if then_branch else_branch");
 }
 END_TEST
 
@@ -96,7 +98,7 @@ START_TEST(a_counter_gives_the_loop_its_trip_count)
     assert_graphdef_results(text,
         "x = input f32[2,3]\nc = const f32[] {8}\ny = mul x c\nreturn y\n", 1e-6);
     /* The trip count is a constant, and the body computes no condition. */
-    assert_text_has(graph_text(graphdef_convert(text)), "loop {3} !less");
+    assert_graphdef_has(text, "loop {3} !less");
 }
 END_TEST
 
@@ -135,7 +137,7 @@ START_TEST(a_condition_on_data_is_computed_in_each_iteration)
           "  one = Const() value=float[]{90.0}\n  m = AddV2(a, one:output:0) T=float\n}\n";
     assert_graphdef_results(text,
         "x = input f32[2,3]\nc = const f32[] {180}\ny = add x c\nreturn y\n", 1e-6);
-    assert_text_has(graph_text(graphdef_convert(text)), "loop less");
+    assert_graphdef_has(text, "loop less");
 }
 END_TEST
 
@@ -219,6 +221,50 @@ START_TEST(malformed_frames_are_refused)
     assert_graphdef_refused(X "a = Neg(x) T=float\nb = Exp(x) T=float\n"
                               "m = Merge(a, b) N=2 T=float\ny = Abs(m) T=float\n",
         "Merge sides condition");
+    assert_graphdef_refused("c = Placeholder() dtype=bool shape=[]\n" X
+                            "s = Switch(x, c) T=float\na = Neg(s) T=float\nb = Exp(s:2) T=float\n"
+                            "m = Merge(a, b) N=2 T=float\ny = Abs(m) T=float\n",
+        "Merge sides condition");
+    assert_graphdef_refused("s = Switch() T=float\ny = Neg(s) T=float\n", "Neg input 0");
+}
+END_TEST
+
+/* A tensor of complex numbers is not a condition, neither of a branch nor of a loop. */
+START_TEST(conditions_that_are_not_tensors_are_refused)
+{
+    assert_graphdef_refused(X "c = Complex(x, x) T=float Tout=complex64\ns = Switch(x, c) T=float\n"
+                              "a = Neg(s) T=float\nb = Exp(s:1) T=float\n"
+                              "m = Merge(a, b) N=2 T=float\ny = Abs(m) T=float\n",
+        "Merge condition tensor");
+    assert_graphdef_refused(X
+        "w = While(x) cond=@more body=@step T=(float)\ny = Abs(w) T=float\n"
+        "def more(a: float) -> (r: complex64 = c:out:0) {\n"
+        "  c = Complex(a, a) T=float Tout=complex64\n}\n"
+        "def step(a: float) -> (b: float = m:y:0) {\n  m = Neg(a) T=float\n}\n",
+        "While condition tensor");
+}
+END_TEST
+
+/* Each branch needs the result of the one before. */
+START_TEST(chains_of_branches_have_a_limit)
+{
+    enum { LINE = 200, LINKS = 1100 };
+    static char text[LINKS * LINE];
+    for (int links = 100; links <= LINKS; links += LINKS - 100) {
+        int at = snprintf(text, sizeof(text),
+            "c = Placeholder() dtype=bool shape=[]\n"
+            "m0 = Placeholder() dtype=float shape=[2]\n");
+        for (int i = 0; i < links; i++)
+            at += snprintf(text + at, sizeof(text) - (size_t)at,
+                "s%d = Switch(m%d, c) T=float\na%d = Neg(s%d) T=float\nm%d = Merge(a%d, s%d:1) N=2 "
+                "T=float\n",
+                i, i, i, i, i + 1, i, i);
+        (void)snprintf(text + at, sizeof(text) - (size_t)at, "y = Abs(m%d) T=float\n", links);
+        if (links == LINKS)
+            assert_graphdef_refused(text, "1000 branches loops");
+        else
+            module_free(graphdef_convert(text));
+    }
 }
 END_TEST
 
@@ -228,4 +274,5 @@ PRT_TEST_MAIN("tensorflow/control", an_if_becomes_an_if, numbers_and_tensors_are
     a_loop_that_does_not_run_gives_the_start_values, a_variable_may_change_its_shape,
     a_condition_on_data_is_computed_in_each_iteration, a_variable_that_never_changes_stays_outside,
     switch_and_merge_are_an_if, branches_in_branches_are_nested, a_frame_is_a_loop,
-    malformed_frames_are_refused)
+    malformed_frames_are_refused, conditions_that_are_not_tensors_are_refused,
+    chains_of_branches_have_a_limit)

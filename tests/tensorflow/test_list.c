@@ -94,7 +94,7 @@ START_TEST(an_element_in_each_iteration_is_a_scan_output)
 {
     static const char text[] = LOOP("4", "4", "i");
     assert_graphdef_results(text, "x = input f32[4,3]\ny = add x x\nreturn y\n", 0);
-    assert_text_has(graph_text(graphdef_convert(text)), "loop !scatter_nd !concat");
+    assert_graphdef_has(text, "loop !scatter_nd !concat");
     /* A list that is longer than the loop ends with zeros. */
     assert_graphdef_results(LOOP("4", "6", "i"),
         "x = input f32[4,3]\na = add x x\nz = const f32[2,3] {0,0,0,0,0,0}\n"
@@ -110,7 +110,7 @@ START_TEST(another_order_of_elements_is_kept)
         "x = input f32[4,3]\na = add x x\nk = const i64[4] {3, 2, 1, 0}\ny = gather a k {axis=0}\n"
         "return y\n",
         0);
-    assert_text_has(graph_text(graphdef_convert(text)), "loop scatter_nd");
+    assert_graphdef_has(text, "loop scatter_nd");
 }
 END_TEST
 
@@ -166,7 +166,7 @@ START_TEST(a_tensor_array_in_a_frame_is_a_scan_output)
              "idx = Range(zero, size, oneo) Tidx=int32\n"
              "y = TensorArrayGatherV3(out, idx, q) dtype=float element_shape=[3]\n";
     assert_graphdef_results(text, "x = input f32[4,3]\ny = neg x\nreturn y\n", 0);
-    assert_text_has(graph_text(graphdef_convert(text)), "loop !scatter_nd !range");
+    assert_graphdef_has(text, "loop !scatter_nd !range");
 }
 END_TEST
 
