@@ -71,6 +71,7 @@ typedef struct prt_tf_converter {
     uint64_t nodes, node_limit;
     uint32_t walks; /* of convert.c that are in progress, each started by the one before */
     size_t owned, owned_limit;     /* bytes of constants that are not views of the file */
+    uint64_t folded;               /* steps that fold.c has spent on evaluating operators */
     prt_blob *file;                /* that constants are views of; NULL: they are copied */
     struct prt_saved_model *saved; /* has the contents of variables and tables; may be NULL */
     bool verify;                   /* check the checksums of variables */
@@ -218,6 +219,10 @@ poprt_status prt_tf_convert_by_row(prt_tf_call *call);
 
 /* Reports all nodes that could not be converted, in one error; POPRT_OK if there are none. */
 poprt_status prt_tf_report(const prt_tf_converter *c);
+
+/* Steps that a conversion spends on evaluating operators, and each pass behind it; a step takes
+ * about 1 ns. */
+enum { PRT_TF_FOLD_STEPS = 1 << 28 };
 
 /* fold.c: replaces the operators of a graph after `last` (NULL: all) by constants where their
  * inputs are small constants or their values follow from shapes, and changes `values` with

@@ -4,7 +4,9 @@
  * shapes and axes as constants. Large constants, such as transposed weights, are left to the
  * passes.
  */
+#include "base/size.h"
 #include "ir/evaluate.h"
+#include "pass/fold/work.h"
 #include "tensorflow/convert.h"
 #include "tensorflow/list.h"
 
@@ -96,11 +98,25 @@ static poprt_status evaluate(prt_op *op, prt_arena *scratch, uint32_t count, prt
     return POPRT_OK;
 }
 
-static poprt_status fold_op(prt_op *op, prt_arena *scratch, uint32_t count, prt_tf_value *values)
+/* Takes the steps of an operator from those that are left. Returns false if it needs more. */
+static bool spend(prt_tf_converter *c, const prt_op *op)
+{
+    uint64_t steps = prt_fold_work(op);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL)
+            steps = prt_saturating_add(steps, op->in[i].value->constant->size);
+    if (steps > (uint64_t)PRT_TF_FOLD_STEPS - c->folded)
+        return false;
+    c->folded += steps;
+    return true;
+}
+
+static poprt_status fold_op(prt_tf_converter *c, prt_op *op, prt_arena *scratch, uint32_t count,
+    prt_tf_value *values)
 {
     int64_t data[PRT_CONTENT_MAX];
     bool all = true;
-    if (has_small_constants(op))
+    if (has_small_constants(op) && spend(c, op))
         return evaluate(op, scratch, count, values);
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_tensor t;
@@ -128,7 +144,7 @@ poprt_status prt_tf_fold(prt_tf_converter *c, prt_graph *graph, const prt_op *la
         if (scratch == NULL)
             status = prt_arena_create(c->module->allocator, SCRATCH, &scratch);
         if (status == POPRT_OK)
-            status = fold_op(op, scratch, count, values);
+            status = fold_op(c, op, scratch, count, values);
         if (status == POPRT_OK)
             prt_arena_reset(scratch);
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/size.h"
 #include "pass/engine/manager.h"
 #include "tensorflow/interface.h"
 #include "tensorflow/saved_model.h"
@@ -117,16 +118,30 @@ static const char *get_setting(void *user, const char *key)
     return set ? "true" : NULL;
 }
 
+/* Returns the bytes of constants that a pass may make: those of the model's weights are folded, but
+ * a small model does not become a large one. */
+static uint64_t most_folded(const prt_module *m)
+{
+    uint64_t bytes = (uint64_t)64 << 20;
+    for (size_t i = 0; i < m->blobs.count; i++)
+        bytes = prt_saturating_add(bytes, prt_saturating_mul(2, m->blobs.data[i]->size));
+    return bytes;
+}
+
 /* Runs the passes that tidy a converted graph. */
 static poprt_status clean_up(prt_module *m)
 {
     const prt_pass_settings settings = { .user = m, .get = get_setting };
+    const prt_pass_limits limits = { .fold_bytes = most_folded(m),
+        .fold_steps = PRT_TF_FOLD_STEPS };
     prt_pass_manager *pm = NULL;
     poprt_status status = prt_pass_manager_create(m->allocator, &pm);
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(pm, "tensorflow", &settings);
-    if (status == POPRT_OK)
+    if (status == POPRT_OK) {
+        prt_pass_manager_set_limits(pm, &limits);
         status = prt_pass_manager_run(pm, m, NULL);
+    }
     prt_pass_manager_release(pm);
     return status;
 }

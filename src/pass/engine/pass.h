@@ -94,9 +94,10 @@ typedef struct prt_pass_arg {
     const char *key, *value;
 } prt_pass_arg;
 
-/* Limits of constant evaluation; 0: no limit. */
+/* Limits of constant evaluation; 0: no limit, or that of the pass. */
 typedef struct prt_pass_limits {
     uint64_t fold_bytes; /* bytes of all constants that one run of a pass makes */
+    uint64_t fold_steps; /* of operators whose time is not linear, in a run; see fold/work.h */
     uint64_t fold_ns;    /* nanoseconds of evaluation; a limit makes results machine-dependent */
 } prt_pass_limits;
 

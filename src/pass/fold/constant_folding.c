@@ -289,7 +289,7 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
 static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
 {
     f->bytes_left = f->p->limits.fold_bytes != 0 ? f->p->limits.fold_bytes : UINT64_MAX;
-    f->work_left = most_work;
+    f->work_left = f->p->limits.fold_steps != 0 ? f->p->limits.fold_steps : most_work;
     f->start_ns = prt_clock_ns();
     poprt_status status = fold_graph(f, graph, 0);
     prt_arena_release(f->scratch);
