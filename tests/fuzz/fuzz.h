@@ -11,6 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* libFuzzer's mutators, which a target may have; mutate.c calls them too. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t size, const uint8_t *other,
+    size_t other_size, uint8_t *out, size_t capacity, unsigned seed);
+
 /* Memory limit of a target in bytes; a library that needs more must return an error. */
 enum { FUZZ_MEMORY = 256 << 20 };
 

@@ -13,6 +13,7 @@
 
 #include "base/crc.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/proto.h"
 #include "tensorflow/sorted_table.h"
 #include "tensorflow/tensorflow.h"
 
@@ -147,4 +148,55 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     convert(folder, data[0] == 's', data + 1, size);
     fuzz_expect_empty();
     return 0;
+}
+
+/* ---- mutations */
+
+static size_t mutate(uint8_t *data, size_t size, size_t capacity, const uint8_t *other,
+    size_t other_size, unsigned seed)
+{
+    static uint8_t rest[1 << 20], graph[1 << 20];
+    if (size < HEAD || size > sizeof(rest))
+        return size;
+    const size_t old = read_size(data + 1, size - HEAD), n_rest = size - HEAD - old;
+    prt_bytes like = { 0 };
+    if (other_size >= HEAD && other[0] == data[0])
+        like = (prt_bytes){ other + HEAD, read_size(other + 1, other_size - HEAD) };
+    memcpy(graph, data + HEAD, old);
+    memcpy(rest, data + HEAD + old, n_rest);
+    const size_t n = fuzz_mutate_message(data[0] == 's' ? PRT_TF_SavedModel : PRT_TF_MetaGraph,
+        graph, old, sizeof(graph), like, seed);
+    if (n > 0xfffffff || HEAD + n + n_rest > capacity)
+        return size;
+    char digits[SIZE_DIGITS + 1];
+    (void)snprintf(digits, sizeof(digits), "%07x", (unsigned)n);
+    memcpy(data + 1, digits, SIZE_DIGITS);
+    memcpy(data + HEAD, graph, n);
+    memcpy(data + HEAD + n, rest, n_rest);
+    return HEAD + n + n_rest;
+}
+
+/* Changes the index and the shard as often as the graph. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed)
+{
+    if (seed % 2 == 0 || size < HEAD)
+        return mutate(data, size, capacity, NULL, 0, seed);
+    const size_t graph = read_size(data + 1, size - HEAD);
+    if (graph == size - HEAD)
+        return size;
+    for (unsigned k = 1 + seed / 2 % 3; k > 0; k--) {
+        seed = seed * 1664525 + 1013904223;
+        const size_t at = HEAD + graph + (seed >> 8) % (size - HEAD - graph);
+        data[at] = (uint8_t)(seed % 2 == 0 ? data[at] ^ 1u << seed / 2 % 8 : seed >> 5);
+    }
+    return size;
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t size, const uint8_t *other,
+    size_t other_size, uint8_t *out, size_t capacity, unsigned seed)
+{
+    if (size > capacity)
+        return 0;
+    memcpy(out, data, size);
+    return mutate(out, size, capacity, other, other_size, seed);
 }

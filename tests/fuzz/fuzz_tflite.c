@@ -37,8 +37,11 @@ static void convert(prt_blob *file)
 {
     const prt_tf_options options = { .arena = FUZZ_MEMORY / 4 };
     prt_module *m = NULL;
-    if (prt_tflite_read_bytes(fuzz_allocator(), file, "fuzz", &options, &m) == POPRT_OK)
-        prt_module_release(m);
+    if (prt_tflite_read_bytes(fuzz_allocator(), file, "fuzz", &options, &m) != POPRT_OK)
+        return;
+    if (prt_ir_verify(m) != POPRT_OK)
+        __builtin_trap();
+    prt_module_release(m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

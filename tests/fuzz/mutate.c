@@ -3,14 +3,16 @@
  * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, reproducible
  * by a seed number.
  *
- *     fuzz_onnx [--runs N] [--seed N] [--keep FILE] SEED_FILE...
+ *     fuzz_onnx [--runs N] [--seed N] [--keep FILE] SEED...
  *
- * Each run truncates, flips, overwrites, splices, repeats or renumbers bytes of one file. Before a
- * run its input is written to FILE (if given), so that it is kept after a crash. Batches run in
- * separate processes, which an alarm ends if one input takes too long. Ends with the line `N
- * passed, N failed`.
+ * A seed is a file, or a folder of which all files are read. Each run truncates, flips, overwrites,
+ * splices, repeats or renumbers bytes of one file; the mutator of a target, if it has one, makes
+ * most of the changes. Before a run its input is written to FILE (if given), so that it is kept
+ * after a crash. Batches run in separate processes, which an alarm ends if one input takes too
+ * long. Ends with the line `N passed, N failed`.
  */
 #define _GNU_SOURCE
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,18 @@
 
 #include "fuzz/fuzz.h"
 
-enum { BATCH = 500, SECONDS_PER_INPUT = 10, MAX_INPUT = 1 << 20 };
+enum { BATCH = 500, SECONDS_PER_INPUT = 10, MAX_INPUT = 1 << 20, OPEN_FOLDERS = 16 };
+
+#pragma weak LLVMFuzzerCustomMutator
+#pragma weak LLVMFuzzerCustomCrossOver
 
 typedef struct seed_file {
     unsigned char *data;
     size_t size;
 } seed_file;
+
+static seed_file *seeds;
+static size_t n_seeds;
 
 static uint64_t state;
 
@@ -105,7 +113,21 @@ static size_t mutate_once(unsigned char *d, size_t n, const seed_file *other)
     }
 }
 
-static void run_batch(const seed_file *seeds, size_t n_seeds, size_t runs, const char *keep)
+static size_t mutate(unsigned char *d, size_t n, const seed_file *other)
+{
+    static unsigned char before[MAX_INPUT];
+    const size_t choice = below(16);
+    if (LLVMFuzzerCustomCrossOver != NULL && choice < 5) {
+        memcpy(before, d, n);
+        return LLVMFuzzerCustomCrossOver(before, n, other->data, other->size, d, MAX_INPUT,
+            (unsigned)next());
+    }
+    if (LLVMFuzzerCustomMutator != NULL && choice < 15)
+        return LLVMFuzzerCustomMutator(d, n, MAX_INPUT, (unsigned)next());
+    return mutate_once(d, n, other);
+}
+
+static void run_batch(size_t runs, const char *keep)
 {
     static unsigned char input[MAX_INPUT];
     for (size_t i = 0; i < runs; i++) {
@@ -113,7 +135,7 @@ static void run_batch(const seed_file *seeds, size_t n_seeds, size_t runs, const
         size_t n = s->size;
         memcpy(input, s->data, n);
         for (size_t k = 1 + below(4); k > 0; k--)
-            n = mutate_once(input, n, &seeds[below(n_seeds)]);
+            n = mutate(input, n, &seeds[below(n_seeds)]);
         if (keep != NULL) {
             FILE *f = fopen(keep, "wb");
             if (f != NULL) {
@@ -128,36 +150,42 @@ static void run_batch(const seed_file *seeds, size_t n_seeds, size_t runs, const
 }
 
 /* Runs one batch in a separate process; false if the process dies. */
-static int survives(const seed_file *seeds, size_t n_seeds, size_t runs, const char *keep)
+static int survives(size_t runs, const char *keep)
 {
     const pid_t child = fork();
     if (child == 0) {
-        run_batch(seeds, n_seeds, runs, keep);
+        run_batch(runs, keep);
         exit(0);
     }
     int how = 0;
     return child > 0 && waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == 0;
 }
 
-static int load(const char *path, seed_file *out)
+/* Reads a file, which mutations may double. */
+static int load(const char *path, const struct stat *info, int type, struct FTW *place)
 {
-    FILE *f = fopen(path, "rb");
-    out->data = malloc(MAX_INPUT / 2);
-    if (f == NULL || out->data == NULL)
+    (void)info;
+    (void)place;
+    if (type != FTW_F)
         return 0;
-    out->size = fread(out->data, 1, MAX_INPUT / 2, f);
-    (void)fclose(f);
-    return 1;
+    FILE *f = fopen(path, "rb");
+    seed_file *more = realloc(seeds, (n_seeds + 1) * sizeof(*seeds));
+    unsigned char *data = malloc(MAX_INPUT / 2);
+    if (more == NULL || data == NULL)
+        abort();
+    seeds = more;
+    const size_t size = f != NULL ? fread(data, 1, MAX_INPUT / 2, f) : 0;
+    if (f != NULL)
+        (void)fclose(f);
+    seeds[n_seeds++] = (seed_file){ data, size };
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    size_t runs = 2000, n_seeds = 0, passed = 0, failed = 0;
+    size_t runs = 2000, passed = 0, failed = 0;
     uint64_t seed = 1;
     const char *keep = NULL;
-    seed_file *seeds = calloc((size_t)argc, sizeof(*seeds));
-    if (seeds == NULL)
-        return 2;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
             runs = strtoull(argv[++i], NULL, 10);
@@ -165,18 +193,17 @@ int main(int argc, char **argv)
             seed = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc)
             keep = argv[++i];
-        else if (load(argv[i], &seeds[n_seeds]))
-            n_seeds++;
+        else if (nftw(argv[i], load, OPEN_FOLDERS, FTW_PHYS) != 0)
+            (void)fprintf(stderr, "%s cannot be read\n", argv[i]);
     }
     if (n_seeds == 0) {
-        (void)fprintf(stderr, "usage: %s [--runs N] [--seed N] [--keep FILE] SEED_FILE...\n",
-            argv[0]);
+        (void)fprintf(stderr, "usage: %s [--runs N] [--seed N] [--keep FILE] SEED...\n", argv[0]);
         return 2;
     }
     for (size_t done = 0; done < runs; done += BATCH) {
         const size_t n = runs - done < BATCH ? runs - done : BATCH;
         state = seed * 1000003u + done;
-        if (survives(seeds, n_seeds, n, keep)) {
+        if (survives(n, keep)) {
             passed += n;
             continue;
         }
