@@ -106,7 +106,7 @@ static void hide_defaults(prt_op *op, int64_t target)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
         if (!prt_attr_given(op->attrs, k) || prt_history_must_write(op, k) ||
-            prt_history_has_attr(op->name, target, op->def->attrs[k].name))
+            prt_history_has_attr(op->name, target, prt_attr_name(&op->def->attrs[k])))
             continue;
         *(uint64_t *)op->attrs &= ~((uint64_t)1 << k);
         prt_op_touch(op);

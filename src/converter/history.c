@@ -204,8 +204,10 @@ void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size)
     const prt_op_def *row = row_at(name, opset);
     const prt_schema *s = find_at(name, opset);
     to[0] = '\0';
-    for (uint32_t k = 0; row != NULL && k < row->n_attrs; k++)
-        append_name(row->attrs[k].name, strlen(row->attrs[k].name), to, size);
+    for (uint32_t k = 0; row != NULL && k < row->n_attrs; k++) {
+        const char *attr = prt_attr_name(&row->attrs[k]);
+        append_name(attr, strlen(attr), to, size);
+    }
     for (const char *at = row == NULL && s != NULL ? s->attrs : NULL; at != NULL && *at != '\0';) {
         const size_t length = strcspn(at, " ");
         append_name(at, length, to, size);
@@ -298,10 +300,10 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
 static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t size)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
-        if (!prt_history_must_write(op, k) || has_word(s->attrs, op->def->attrs[k].name))
+        if (!prt_history_must_write(op, k) || has_word(s->attrs, prt_attr_name(&op->def->attrs[k])))
             continue;
         (void)snprintf(why, size, "attribute '%s' does not exist at that opset",
-            op->def->attrs[k].name);
+            prt_attr_name(&op->def->attrs[k]));
         return false;
     }
     return true;

@@ -53,7 +53,8 @@ static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op 
  * states. */
 static bool is_misread(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 {
-    return prt_op_is(op, PRT_OP_stft) && strcmp(op->def->attrs[k].name, "onesided") == 0 &&
+    return prt_op_is(op, PRT_OP_stft) &&
+        strcmp(prt_attr_name(&op->def->attrs[k]), "onesided") == 0 &&
         !prt_attr_given(op->attrs, k) && w->m->describes_values;
 }
 
@@ -155,13 +156,13 @@ static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
     const bool pointer =
         row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type || row->kind == PRT_ATTR_graph;
     return prt_history_must_write(op, k) ||
-        (!pointer && prt_attr_given(op->attrs, k) && has_attr(w, op, row->name));
+        (!pointer && prt_attr_given(op->attrs, k) && has_attr(w, op, prt_attr_name(row)));
 }
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
 {
     const prt_encode_mark attr = prt_encode_open(&w->encoder, PRT_ONNX_Node_attribute);
-    prt_encode_str(&w->encoder, PRT_ONNX_Attribute_name, prt_str_of(row->name));
+    prt_encode_str(&w->encoder, PRT_ONNX_Attribute_name, prt_str_of(prt_attr_name(row)));
     put_value(w, op, row->kind, (const char *)op->attrs + row->offset);
     prt_encode_int(&w->encoder, PRT_ONNX_Attribute_type,
         onnx_kinds[prt_attr_outer_kind(row->kind)]);

@@ -217,7 +217,7 @@ static void print_slots(prt_sink *sink, const prt_op_def *def, const char *title
             print_set(type->set, text);
         else
             (void)snprintf(text, sizeof(text), "%s", slot->var);
-        prt_sink_print(sink, "%s `%s` (%s%s%s)", i > 0 ? "," : "", slot->name, text,
+        prt_sink_print(sink, "%s `%s` (%s%s%s)", i > 0 ? "," : "", prt_slot_name(slot), text,
             (slot->flags & PRT_SLOT_OPTIONAL) != 0 ? ", optional" : "",
             (slot->flags & PRT_SLOT_VARIADIC) != 0 ? ", any number" : "");
     }
@@ -266,7 +266,7 @@ static void print_section(prt_sink *sink, const prt_op_def *def)
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         print_default(def, &def->attrs[i], text);
         prt_sink_print(sink, "%s`%s` (%s%s%s)%s",
-            i > 0 ? ", " : "- Attributes: ", def->attrs[i].name,
+            i > 0 ? ", " : "- Attributes: ", prt_attr_name(&def->attrs[i]),
             kind_names[prt_attr_outer_kind(def->attrs[i].kind)], text[0] != '\0' ? ", " : "", text,
             i + 1 == def->n_attrs ? "\n" : "");
     }
@@ -331,7 +331,7 @@ static void write_json_slots(prt_json_out *json, const char *key, uint32_t count
     prt_json_open(json, key, '[');
     for (uint32_t i = 0; i < count; i++) {
         prt_json_open(json, NULL, '{');
-        prt_json_put_text(json, "name", prt_str_of(slots[i].name));
+        prt_json_put_text(json, "name", prt_str_of(prt_slot_name(&slots[i])));
         prt_json_put_text(json, "type", prt_str_of(slots[i].var));
         prt_json_put_bool(json, "optional", (slots[i].flags & PRT_SLOT_OPTIONAL) != 0);
         prt_json_put_bool(json, "variadic", (slots[i].flags & PRT_SLOT_VARIADIC) != 0);
@@ -344,7 +344,7 @@ static void write_json_attr(prt_json_out *json, const prt_op_def *def, const prt
 {
     const char *at = (const char *)def->defaults + attr->offset;
     prt_json_open(json, NULL, '{');
-    prt_json_put_text(json, "name", prt_str_of(attr->name));
+    prt_json_put_text(json, "name", prt_str_of(prt_attr_name(attr)));
     prt_json_put_text(json, "kind", prt_str_of(kind_names[prt_attr_outer_kind(attr->kind)]));
     if (attr->kind == PRT_ATTR_i64)
         prt_json_put_i64(json, "default", *(const int64_t *)(const void *)at);

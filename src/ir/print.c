@@ -257,7 +257,7 @@ static bool put_attrs(printer *p, const prt_op *op)
     for (uint32_t i = 0; i < op->def->n_attrs; i++) {
         if (!is_shown(op, i, fresh))
             continue;
-        prt_text_format(&p->out, "%s%s=", any ? ", " : " {", op->def->attrs[i].name);
+        prt_text_format(&p->out, "%s%s=", any ? ", " : " {", prt_attr_name(&op->def->attrs[i]));
         put_attr(p, op->def->attrs[i].kind, (const char *)op->attrs + op->def->attrs[i].offset);
         any = true;
     }
@@ -275,7 +275,7 @@ static const char *region_name(const prt_op *op, uint32_t index)
         const prt_attr_def *row = &op->def->attrs[i];
         if (row->kind == PRT_ATTR_graph && prt_attr_given(op->attrs, i) &&
             *(const uint32_t *)(const void *)((const char *)op->attrs + row->offset) == index)
-            return row->name;
+            return prt_attr_name(row);
     }
     return "region";
 }

@@ -225,7 +225,7 @@ static poprt_status scan_word(prt_scan *s, const prt_attr_def *row, void *field)
     for (uint32_t i = 0; i < count && n < sizeof(accepted); i++)
         n += (size_t)snprintf(accepted + n, sizeof(accepted) - n, "%s'%s'", i != 0 ? ", " : "",
             words[i].data);
-    return prt_scan_fail(s, POPRT_E_ARG, "%s is '%.*s'; accepted: %s", row->name,
+    return prt_scan_fail(s, POPRT_E_ARG, "%s is '%.*s'; accepted: %s", prt_attr_name(row),
         word.size < 100 ? (int)word.size : 100, word.data, accepted);
 }
 
@@ -262,6 +262,6 @@ poprt_status prt_scan_attr(prt_scan *s, prt_op *op, uint32_t index)
     case PRT_ATTR_type:
         return prt_scan_type(s, (const prt_type **)(void *)field);
     default:
-        return prt_scan_fail(s, POPRT_E_PARSE, "attribute %s is a graph", row->name);
+        return prt_scan_fail(s, POPRT_E_PARSE, "attribute %s is a graph", prt_attr_name(row));
     }
 }

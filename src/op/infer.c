@@ -261,14 +261,15 @@ static poprt_status check_input(prt_infer *c, uint32_t i, int32_t *bound)
     if (in->kind == PRT_VALUE_ABSENT) {
         if (i < def->n_in && (slot->flags & PRT_SLOT_OPTIONAL) == 0)
             return prt_infer_fail(c, POPRT_E_PARSE, "required input %u (%s) is missing", i,
-                slot->name);
+                prt_slot_name(slot));
         return POPRT_OK;
     }
     const uint32_t v = var_of(def, slot->var);
     if (!allowed(def->types[v].set, in)) {
         char set[256];
         print_set(def->types[v].set, set, sizeof(set));
-        return prt_infer_fail(c, POPRT_E_TYPE, "input %u (%s) is %s; accepted: %s", i, slot->name,
+        return prt_infer_fail(c, POPRT_E_TYPE, "input %u (%s) is %s; accepted: %s", i,
+            prt_slot_name(slot),
             in->kind == PRT_VALUE_TENSOR ? prt_dtype_of(in->dtype)->name : "not a tensor", set);
     }
     if ((slot->flags & PRT_SLOT_HETEROGENEOUS) != 0 || in->kind != PRT_VALUE_TENSOR ||
@@ -279,7 +280,7 @@ static poprt_status check_input(prt_infer *c, uint32_t i, int32_t *bound)
     else if (bound[v] != in->dtype)
         return prt_infer_fail(c, POPRT_E_TYPE,
             "input %u (%s) is %s where an earlier input of the same type variable is %s", i,
-            slot->name, prt_dtype_of(in->dtype)->name, prt_dtype_of(bound[v])->name);
+            prt_slot_name(slot), prt_dtype_of(in->dtype)->name, prt_dtype_of(bound[v])->name);
     return POPRT_OK;
 }
 
@@ -304,7 +305,7 @@ poprt_status prt_op_infer(prt_infer *c)
     for (uint32_t i = c->n_in; i < def->n_in; i++)
         if ((def->in[i].flags & PRT_SLOT_OPTIONAL) == 0)
             return prt_infer_fail(c, POPRT_E_PARSE, "required input %u (%s) is missing", i,
-                def->in[i].name);
+                prt_slot_name(&def->in[i]));
     if (c->n_out < def->min_out)
         return prt_infer_fail(c, POPRT_E_PARSE, "has %u outputs; at least %u", c->n_out,
             def->min_out);

@@ -146,23 +146,24 @@ typedef enum prt_op_id {
     prt_##id##_attrs;
 #include "op/ops.def"
 
+/* A pointer in a table of a shared library takes 32 bytes, of which 24 are a relocation. So the
+ * name of a variable of types is part of the row, and the name of an attribute or slot is a text at
+ * an offset in bytes from the row: such a row cannot be copied. */
 typedef struct prt_attr_def {
-    const char *name;
-    uint32_t kind; /* prt_attr_kind */
-    uint32_t offset;
+    uint16_t name_at; /* see prt_attr_name */
+    uint16_t offset;  /* in the struct of attributes */
+    uint8_t kind;     /* prt_attr_kind */
 } prt_attr_def;
 
-/* The name of a variable of types is part of the row: a pointer in a table of a shared library
- * takes 32 bytes, of which 24 are a relocation. */
 typedef struct prt_type_def {
     char var[16];
     uint64_t set; /* PRT_T_* */
 } prt_type_def;
 
 typedef struct prt_slot_def {
-    const char *name;
-    char var[15];  /* name of a TYPE of the row */
-    uint8_t flags; /* PRT_SLOT_* */
+    uint16_t name_at; /* see prt_slot_name */
+    char var[15];     /* name of a TYPE of the row */
+    uint8_t flags;    /* PRT_SLOT_* */
 } prt_slot_def;
 
 struct prt_view_query;
@@ -260,6 +261,10 @@ const char *prt_op_plugin(const prt_op_def *def);
  * end. */
 const prt_slot_def *prt_op_in_slot(const prt_op_def *def, uint32_t i);
 const prt_slot_def *prt_op_out_slot(const prt_op_def *def, uint32_t i);
+
+/* Return the name of an attribute or slot. `row` is in the table or in the rows of a plug-in. */
+const char *prt_attr_name(const prt_attr_def *row);
+const char *prt_slot_name(const prt_slot_def *row);
 
 /* Returns the index of an attribute in the row, or UINT32_MAX. */
 uint32_t prt_op_attr(const prt_op_def *def, prt_str name);

@@ -17,21 +17,34 @@
 #include "op/ops.def"
 
 /* Reflection rows: one array per kind holds the rows of all operators in order. Enumerators mark
- * the index of an operator's first row and of its end; the enumerators of single rows only
- * count. */
+ * the index of an operator's first row and of its end, and that of each row. Names follow the
+ * array: each is a member of its own, because a literal may have 4,095 characters. */
 #define ROW(kind, id, line) ROW_(kind, id, line)
 #define ROW_(kind, id, line) kind##_##id##_##line
 #define AT_BEGIN(kind, id) kind##_at_##id, kind##_before_##id = kind##_at_##id - 1,
 #define AT_END(kind, id) kind##_end_##id, kind##_last_##id = kind##_end_##id - 1,
+#define NAME_AT(kind, id, line)                                                                    \
+    offsetof(struct kind##_rows, ROW(kind, id, line)) -                                            \
+        offsetof(struct kind##_rows, rows[ROW(kind, id, line)])
 
 #define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(attrs, id)
 #define ATTR(id, kind, name, def) ROW(attrs, id, __LINE__),
 #define OP_END(id) AT_END(attrs, id)
 enum {
 #include "op/ops.def"
+    attrs_count
 };
-#define ATTR(id, kind, name, def) { #name, PRT_ATTR_##kind, offsetof(prt_##id##_attrs, name) },
-static const prt_attr_def attrs[] = {
+#define ATTR(id, kind, name, def) char ROW(attrs, id, __LINE__)[sizeof(#name)];
+static const struct attrs_rows {
+    prt_attr_def rows[attrs_count];
+#include "op/ops.def"
+} attrs = {
+    {
+#define ATTR(id, kind, name, def)                                                                  \
+    { NAME_AT(attrs, id, __LINE__), offsetof(prt_##id##_attrs, name), PRT_ATTR_##kind },
+#include "op/ops.def"
+    },
+#define ATTR(id, kind, name, def) #name,
 #include "op/ops.def"
 };
 
@@ -51,9 +64,18 @@ static const prt_type_def types[] = {
 #define OP_END(id) AT_END(in, id)
 enum {
 #include "op/ops.def"
+    in_count
 };
-#define IN(id, name, var, flags) { name, var, flags },
-static const prt_slot_def inputs[] = {
+#define IN(id, name, var, flags) char ROW(in, id, __LINE__)[sizeof(name)];
+static const struct in_rows {
+    prt_slot_def rows[in_count];
+#include "op/ops.def"
+} inputs = {
+    {
+#define IN(id, name, var, flags) { NAME_AT(in, id, __LINE__), var, flags },
+#include "op/ops.def"
+    },
+#define IN(id, name, var, flags) name,
 #include "op/ops.def"
 };
 
@@ -62,9 +84,18 @@ static const prt_slot_def inputs[] = {
 #define OP_END(id) AT_END(out, id)
 enum {
 #include "op/ops.def"
+    out_count
 };
-#define OUT(id, name, var, flags) { name, var, flags },
-static const prt_slot_def outputs[] = {
+#define OUT(id, name, var, flags) char ROW(out, id, __LINE__)[sizeof(name)];
+static const struct out_rows {
+    prt_slot_def rows[out_count];
+#include "op/ops.def"
+} outputs = {
+    {
+#define OUT(id, name, var, flags) { NAME_AT(out, id, __LINE__), var, flags },
+#include "op/ops.def"
+    },
+#define OUT(id, name, var, flags) name,
 #include "op/ops.def"
 };
 
@@ -106,9 +137,9 @@ enum {
         .max_out = open_out_##id_ ? UINT32_MAX : ROWS(out, id_),                                   \
         .attrs_size = sizeof(prt_##id_##_attrs),                                                   \
         .types = types + types_at_##id_,                                                           \
-        .in = inputs + in_at_##id_,                                                                \
-        .out = outputs + out_at_##id_,                                                             \
-        .attrs = attrs + attrs_at_##id_,                                                           \
+        .in = inputs.rows + in_at_##id_,                                                           \
+        .out = outputs.rows + out_at_##id_,                                                        \
+        .attrs = attrs.rows + attrs_at_##id_,                                                      \
         .defaults = &defaults_##id_,                                                               \
         .hooks = &prt_op_##id_ },
 
@@ -175,10 +206,20 @@ const prt_slot_def *prt_op_out_slot(const prt_op_def *def, uint32_t i)
     return slot_at(def->out, def->n_out, i);
 }
 
+const char *prt_attr_name(const prt_attr_def *row)
+{
+    return (const char *)row + row->name_at;
+}
+
+const char *prt_slot_name(const prt_slot_def *row)
+{
+    return (const char *)row + row->name_at;
+}
+
 uint32_t prt_op_attr(const prt_op_def *def, prt_str name)
 {
     for (uint32_t i = 0; i < def->n_attrs; i++)
-        if (prt_str_is(name, def->attrs[i].name))
+        if (prt_str_is(name, prt_attr_name(&def->attrs[i])))
             return i;
     return UINT32_MAX;
 }

@@ -40,8 +40,10 @@ poprt_status prt_plugin_import_tensor(const char *name, const poprt_tensor *t, p
 poprt_status prt_plugin_check_attr(const poprt_attr *a)
 {
     prt_tensor t;
-    if (a == NULL || a->name == NULL || a->name[0] == '\0' || strlen(a->name) > 128)
-        return prt_fail(POPRT_E_ARG, NULL, "an attribute needs a name of at most 128 bytes");
+    if (a == NULL || a->name == NULL || a->name[0] == '\0' ||
+        strlen(a->name) > PRT_PLUGIN_ATTR_NAME)
+        return prt_fail(POPRT_E_ARG, NULL, "an attribute needs a name of at most %d bytes",
+            PRT_PLUGIN_ATTR_NAME);
     if (a->kind < POPRT_ATTR_INT || a->kind > POPRT_ATTR_GRAPH)
         return prt_fail(POPRT_E_ARG, NULL, "attribute %s: kind %d is not a POPRT_ATTR_ value",
             a->name, a->kind);
@@ -107,7 +109,7 @@ poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs,
     prt_plugin_memory memory, poprt_attr *out)
 {
     const void *field = (const char *)attrs + row->offset;
-    poprt_attr a = { .name = row->name };
+    poprt_attr a = { .name = prt_attr_name(row) };
     switch (prt_attr_outer_kind(row->kind)) {
     case PRT_ATTR_i64:
         a.kind = POPRT_ATTR_INT;
@@ -144,7 +146,7 @@ poprt_status prt_plugin_export_attr(const prt_attr_def *row, const void *attrs,
         PRT_TRY(export_type(*(const prt_type *const *)field, memory, &a));
         break;
     default: /* the caller adds the graph, where one can be shown */
-        a = poprt_attr_of(row->name, POPRT_ATTR_GRAPH, 1, NULL);
+        a = poprt_attr_of(prt_attr_name(row), POPRT_ATTR_GRAPH, 1, NULL);
         break;
     }
     *out = a;
@@ -173,7 +175,7 @@ static poprt_status copy_string(prt_arena *arena, const prt_attr_def *row, const
     if (prt_attr_words(row->kind, &n_words) == NULL)
         return copy_text(arena, a->string, a->count, field);
     if (!prt_attr_set_word(row->kind, (prt_str){ a->string, a->count }, field))
-        return prt_fail(POPRT_E_ARG, NULL, "attribute %s has no value '%.*s'", row->name,
+        return prt_fail(POPRT_E_ARG, NULL, "attribute %s has no value '%.*s'", prt_attr_name(row),
             a->count < 100 ? (int)a->count : 100, a->string);
     return POPRT_OK;
 }
@@ -231,12 +233,12 @@ poprt_status prt_plugin_copy_attr(prt_arena *arena, prt_module *module, const pr
     void *field = (char *)attrs + row->offset;
     const void *items = NULL;
     if (prt_plugin_attr_kind(row->kind) != a->kind)
-        return prt_fail(POPRT_E_TYPE, NULL, "attribute %s has another kind", row->name);
+        return prt_fail(POPRT_E_TYPE, NULL, "attribute %s has another kind", prt_attr_name(row));
     if (a->kind >= POPRT_ATTR_TENSOR && (a->kind == POPRT_ATTR_GRAPH || a->string == NULL))
         return prt_fail(POPRT_E_ARG, NULL,
             "attribute %s: a graph cannot be set, and a tensor or "
             "type must not be NULL",
-            row->name);
+            prt_attr_name(row));
     switch (a->kind) {
     case POPRT_ATTR_INT:
         *(int64_t *)field = a->integer;

@@ -166,7 +166,7 @@ static poprt_status show_attr(const prt_op *op, uint32_t index, poprt_attr *out)
     if (row->kind == PRT_ATTR_graph && prt_attr_given(op->attrs, index)) {
         const uint32_t region =
             *(const uint32_t *)(const void *)((const char *)op->attrs + row->offset);
-        a = poprt_attr_of(row->name, POPRT_ATTR_GRAPH, 1, op->regions[region]);
+        a = poprt_attr_of(prt_attr_name(row), POPRT_ATTR_GRAPH, 1, op->regions[region]);
     }
     *out = a;
     return POPRT_OK;

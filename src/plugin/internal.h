@@ -6,6 +6,8 @@
 #include "plugin/plugin.h"
 #include "poprt/plugin.h"
 
+enum { PRT_PLUGIN_ATTR_NAME = 128 }; /* largest size of the name of an attribute */
+
 /* A loaded plug-in. */
 typedef struct prt_plugin {
     prt_plugins *all;

@@ -289,13 +289,18 @@ void prt_plugin_host_ops(poprt_host *host)
 
 /* ---- rows */
 
-/* Makes the slots [0, count). If there is no maximum, one more slot stands for any number. */
+/* Makes the slots [0, count). If there is no maximum, one more slot stands for any number. The name
+ * of all is the text that follows them. */
 static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, uint16_t *count)
 {
     *count = (uint16_t)(max != POPRT_PLUGIN_ANY ? max : min + 1);
-    prt_slot_def *slots = PRT_NEW_N(arena, prt_slot_def, (size_t)*count + 1);
-    for (uint32_t i = 0; slots != NULL && i < *count; i++) {
-        slots[i] = (prt_slot_def){ .name = "of a plug-in",
+    static const char name[] = "of a plug-in";
+    prt_slot_def *slots = prt_arena_alloc(arena, *count * sizeof(*slots) + sizeof(name));
+    if (slots == NULL)
+        return NULL;
+    memcpy(slots + *count, name, sizeof(name));
+    for (uint32_t i = 0; i < *count; i++) {
+        slots[i] = (prt_slot_def){ .name_at = (uint16_t)((*count - i) * sizeof(*slots)),
             .var = "T",
             .flags = PRT_SLOT_HETEROGENEOUS | (i >= min ? PRT_SLOT_OPTIONAL : 0u) };
         if (max == POPRT_PLUGIN_ANY && i == min)
@@ -316,8 +321,8 @@ static poprt_status copy_default(prt_arena *arena, const prt_op_def *def, const 
     return prt_plugin_copy_attr(arena, NULL, row, index, a, defaults);
 }
 
-/* Makes the rows of the attributes and the struct of their defaults: `present`, then eight or
- * sixteen bytes for each attribute. */
+/* Makes the rows of the attributes, which their names follow, and the struct of their defaults:
+ * `present`, then eight or sixteen bytes for each attribute. */
 static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_op_def *def)
 {
     static const uint8_t kinds[] = { [POPRT_ATTR_INT] = PRT_ATTR_i64,
@@ -329,8 +334,8 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
         [POPRT_ATTR_TENSOR] = PRT_ATTR_tensor,
         [POPRT_ATTR_TYPE] = PRT_ATTR_type,
         [POPRT_ATTR_GRAPH] = PRT_ATTR_graph };
-    enum { WIDEST = 16 };
-    prt_attr_def *rows = PRT_NEW_N(arena, prt_attr_def, r->n_attrs + 1);
+    enum { WIDEST = 16, NAME = PRT_PLUGIN_ATTR_NAME + 1 };
+    prt_attr_def *rows = prt_arena_alloc(arena, (sizeof(*rows) + NAME) * (r->n_attrs + 1));
     char *defaults = prt_arena_alloc(arena, WIDEST * (r->n_attrs + 1));
     if (rows == NULL || defaults == NULL)
         return POPRT_E_NOMEM;
@@ -342,7 +347,11 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
         PRT_TRY(prt_fail_about(prt_plugin_check_attr(a), def->key));
         if (prt_op_attr(def, prt_str_of(a->name)) != UINT32_MAX)
             return prt_fail(POPRT_E_PLUGIN, def->key, "attribute %.100s is listed twice", a->name);
-        rows[i] = (prt_attr_def){ a->name, kinds[a->kind], WIDEST * (i + 1) };
+        char *name = (char *)(rows + r->n_attrs) + i * NAME;
+        memcpy(name, a->name, strlen(a->name) + 1);
+        rows[i] = (prt_attr_def){ .name_at = (uint16_t)(name - (const char *)&rows[i]),
+            .offset = (uint16_t)(WIDEST * (i + 1)),
+            .kind = kinds[a->kind] };
         def->n_attrs = (uint16_t)(i + 1);
         if (a->kind == POPRT_ATTR_GRAPH)
             def->traits |= PRT_CONTROL;

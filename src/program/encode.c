@@ -314,7 +314,7 @@ static void put_params(sink *s, const prt_eval_params *p, uint32_t version)
         put_plugin(s, def);
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
-        put_str(s, prt_str_of(def->attrs[i].name));
+        put_str(s, prt_str_of(prt_attr_name(&def->attrs[i])));
         put_u32(s, prt_attr_outer_kind(def->attrs[i].kind));
         put_u32(s, prt_attr_given(p->attrs, i));
         put_attr(s, def->attrs[i].kind, (const char *)p->attrs + def->attrs[i].offset);

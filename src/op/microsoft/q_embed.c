@@ -52,7 +52,7 @@ static poprt_status infer(prt_infer *c)
         PRT_TRY(prt_infer_rank(c, alike[i], 2));
         for (uint32_t k = 0; k < 2 && prt_infer_has(c, alike[i]); k++)
             PRT_TRY(prt_infer_merge(c, dims[k], prt_infer_dim(c, alike[i], k),
-                prt_op_in_slot(c->def, alike[i])->name, &dims[k]));
+                prt_slot_name(prt_op_in_slot(c->def, alike[i])), &dims[k]));
     }
     PRT_TRY(prt_infer_exact(c, 0, PRT_DTYPE_f32, 3, dims));
     return prt_infer_exact(c, 1, PRT_DTYPE_i32, 1, dims);
@@ -69,7 +69,7 @@ static poprt_status add_row(const prt_eval *c, uint32_t i, int64_t row, size_t h
     const int64_t rows = t->rank == 2 ? t->dims[0] : 1;
     if (row < 0 || row >= rows)
         return prt_eval_fail(c, POPRT_E_ARG, "row %lld is outside %s, which has %lld rows",
-            (long long)row, prt_op_in_slot(c->def, IN_WORD + i)->name, (long long)rows);
+            (long long)row, prt_slot_name(prt_op_in_slot(c->def, IN_WORD + i)), (long long)rows);
     for (size_t k = 0; k < hidden; k++)
         to[k] += scale * ((double)prt_load_i64(t->dtype, t->data, (size_t)row * hidden + k) - zero);
     return POPRT_OK;

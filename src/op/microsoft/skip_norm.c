@@ -177,7 +177,7 @@ static poprt_status add_row(prt_eval *c, uint32_t table, int64_t id, size_t n, d
     const prt_tensor *t = c->in[table];
     if (id < 0 || id >= t->dims[0])
         return prt_eval_fail(c, POPRT_E_ARG, "%s has %lld rows; row %lld does not exist",
-            prt_op_in_slot(c->def, table)->name, (long long)t->dims[0], (long long)id);
+            prt_slot_name(prt_op_in_slot(c->def, table)), (long long)t->dims[0], (long long)id);
     prt_reals_load(t->dtype, t->data, (size_t)id * n, 1, n, scratch);
     for (size_t i = 0; i < n; i++)
         row[i] += scratch[i];

@@ -23,7 +23,7 @@ poprt_status prt_check_count(const prt_infer *c, uint32_t i, int64_t count)
         return POPRT_OK;
     return prt_infer_merge(c, count,
         prt_infer_product(c, c->in[i].dims, 0, (uint32_t)c->in[i].rank),
-        prt_op_in_slot(c->def, i)->name, &merged);
+        prt_slot_name(prt_op_in_slot(c->def, i)), &merged);
 }
 
 typedef struct sink {

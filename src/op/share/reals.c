@@ -81,7 +81,8 @@ poprt_status prt_infer_vector(const prt_infer *c, uint32_t i, int64_t dim)
     if (!prt_infer_ranked(c, i))
         return POPRT_OK;
     PRT_TRY(prt_infer_rank(c, i, 1));
-    return prt_infer_merge(c, dim, c->in[i].dims[0], prt_op_in_slot(c->def, i)->name, &merged);
+    return prt_infer_merge(c, dim, c->in[i].dims[0], prt_slot_name(prt_op_in_slot(c->def, i)),
+        &merged);
 }
 
 void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at)

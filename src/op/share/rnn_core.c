@@ -246,7 +246,7 @@ static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, con
     PRT_TRY(prt_infer_rank(c, i, rank));
     for (int32_t k = 0; k < rank; k++)
         PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, i, (uint32_t)k), dims[k],
-            prt_op_in_slot(c->def, i)->name, &merged));
+            prt_slot_name(prt_op_in_slot(c->def, i)), &merged));
     return POPRT_OK;
 }
 

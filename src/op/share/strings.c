@@ -33,7 +33,7 @@ static poprt_status check_single(const prt_eval *c, uint32_t i)
     if (prt_tensor_count(c->in[i]) == 1)
         return POPRT_OK;
     return prt_eval_fail(c, POPRT_E_SHAPE, "input %s has %zu elements; it must have 1",
-        prt_op_in_slot(c->def, i)->name, prt_tensor_count(c->in[i]));
+        prt_slot_name(prt_op_in_slot(c->def, i)), prt_tensor_count(c->in[i]));
 }
 
 poprt_status prt_eval_string(const prt_eval *c, uint32_t i, prt_str *out)
@@ -42,7 +42,7 @@ poprt_status prt_eval_string(const prt_eval *c, uint32_t i, prt_str *out)
     const poprt_string s = *(const poprt_string *)c->in[i]->data;
     if (s.size > UINT32_MAX)
         return prt_eval_fail(c, POPRT_E_LIMIT, "input %s has %zu bytes; the limit is 4 GiB",
-            prt_op_in_slot(c->def, i)->name, s.size);
+            prt_slot_name(prt_op_in_slot(c->def, i)), s.size);
     *out = (prt_str){ s.data != NULL ? s.data : "", (uint32_t)s.size };
     return POPRT_OK;
 }
@@ -60,7 +60,7 @@ poprt_status prt_infer_single(const prt_infer *c, uint32_t i)
     for (int32_t k = 0; k < x->rank; k++)
         if (prt_dim_is_number(x->dims[k]) && x->dims[k] != 1)
             return prt_infer_fail(c, POPRT_E_SHAPE, "input %s must have 1 element",
-                prt_op_in_slot(c->def, i)->name);
+                prt_slot_name(prt_op_in_slot(c->def, i)));
     return POPRT_OK;
 }
 

@@ -17,7 +17,7 @@ static poprt_status check_tensor(prt_infer *c, uint32_t i, uint32_t like)
         return POPRT_OK;
     if (x->rank != w->rank)
         return prt_infer_fail(c, POPRT_E_SHAPE, "input %u (%s) has rank %d; that of %s is %d", i,
-            c->def->in[i].name, x->rank, c->def->in[like].name, w->rank);
+            prt_slot_name(&c->def->in[i]), x->rank, prt_slot_name(&c->def->in[like]), w->rank);
     for (int32_t k = 0; k < x->rank; k++)
         PRT_TRY(prt_infer_merge(c, w->dims[k], x->dims[k], "a dim of a state or gradient", &dim));
     return POPRT_OK;
@@ -27,7 +27,7 @@ static poprt_status check_norm(const prt_infer *c, uint32_t i)
 {
     if (prt_infer_ranked(c, i) && c->in[i].rank != 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "input %u (%s) has rank %d; a norm has rank 1", i,
-            c->def->in[i].name, c->in[i].rank);
+            prt_slot_name(&c->def->in[i]), c->in[i].rank);
     return POPRT_OK;
 }
 
@@ -39,7 +39,7 @@ static poprt_status check_width(const prt_infer *c, uint32_t i, uint32_t like)
         (a == PRT_DTYPE_f64) != (b == PRT_DTYPE_f64))
         return prt_infer_fail(c, POPRT_E_TYPE,
             "input %u (%s) is %s and %s is %s; either all inputs or none are float64", i,
-            c->def->in[i].name, prt_dtype_of(b)->name, c->def->in[like].name,
+            prt_slot_name(&c->def->in[i]), prt_dtype_of(b)->name, prt_slot_name(&c->def->in[like]),
             prt_dtype_of(a)->name);
     return POPRT_OK;
 }
@@ -119,7 +119,7 @@ poprt_status prt_update_need(const prt_infer *c, uint32_t i, bool needed)
     return prt_infer_fail(c, POPRT_E_ARG,
         needed ? "input %u (%s) is missing; these attributes need it"
                : "input %u (%s) is not used with these attributes; it must be absent",
-        i, c->def->in[i].name);
+        i, prt_slot_name(&c->def->in[i]));
 }
 
 double prt_update_scalar(const prt_eval *c, uint32_t i, double absent)

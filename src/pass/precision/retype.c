@@ -32,7 +32,7 @@ static bool is_mask(const prt_retype_state *s, const prt_op *op, uint32_t slot)
 {
     if (!s->how->clip || op->def == NULL || slot >= op->n_in || !is_from(s, op->in[slot].value))
         return false;
-    const char *name = prt_op_in_slot(op->def, slot)->name;
+    const char *name = prt_slot_name(prt_op_in_slot(op->def, slot));
     return strcmp(name, "attn_mask") == 0 || strcmp(name, "attention_bias") == 0;
 }
 

@@ -11,7 +11,7 @@ static bool names_a_type(const prt_attr_def *row)
     static const char *const names[] = { "to", "dtype", "output_dtype", "output_datatype",
         "outDataType" };
     for (size_t i = 0; row->kind == PRT_ATTR_i64 && i < PRT_COUNT_OF(names); i++)
-        if (strcmp(row->name, names[i]) == 0)
+        if (strcmp(prt_attr_name(row), names[i]) == 0)
             return true;
     return false;
 }
@@ -106,7 +106,7 @@ static bool is_element(const prt_attr_def *row)
     static const char *const names[] = { "extrapolation_value", "filter_value",
         "mask_filter_value" };
     for (size_t i = 0; row->kind == PRT_ATTR_f32 && i < PRT_COUNT_OF(names); i++)
-        if (strcmp(row->name, names[i]) == 0)
+        if (strcmp(prt_attr_name(row), names[i]) == 0)
             return true;
     return false;
 }

@@ -33,7 +33,7 @@ static poprt_status check_region(prt_infer *c, uint32_t attr, uint32_t region,
         c->region(c, region, &(prt_region){ .n_in = 1, .in = scores, .n_out = 1, .out = &out }));
     if (out.kind == PRT_VALUE_UNKNOWN)
         return POPRT_OK;
-    const char *name = c->def->attrs[attr].name;
+    const char *name = prt_attr_name(&c->def->attrs[attr]);
     if (out.kind != PRT_VALUE_TENSOR ||
         (out.dtype != PRT_DTYPE_undefined && scores->dtype != PRT_DTYPE_undefined &&
             out.dtype != scores->dtype))
@@ -86,7 +86,7 @@ typedef struct attention {
 static poprt_status modify(prt_eval *c, attention *s, uint32_t attr, uint32_t region)
 {
     prt_tensor *in = &s->typed, out = { 0 };
-    const char *name = c->def->attrs[attr].name;
+    const char *name = prt_attr_name(&c->def->attrs[attr]);
     if (!prt_attr_given(c->attrs, attr))
         return POPRT_OK;
     if (c->host->call == NULL)

@@ -66,7 +66,8 @@ static poprt_status check_gate(const prt_infer *c, uint32_t i, int64_t shared, i
     return prt_infer_fail(c, POPRT_E_SHAPE,
         "the last dim of input %u (%s) is %lld; %lld or %lld "
         "is needed",
-        i, prt_op_in_slot(c->def, i)->name, (long long)have, (long long)shared, (long long)many);
+        i, prt_slot_name(prt_op_in_slot(c->def, i)), (long long)have, (long long)shared,
+        (long long)many);
 }
 
 static poprt_status infer(prt_infer *c)
