@@ -3,6 +3,7 @@
 #include "converter/history.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define MANY UINT32_MAX
@@ -12,13 +13,58 @@ static const uint64_t type_sets[] = {
 #include "converter/history.def"
 };
 
-static const prt_schema schemas[] = {
+typedef struct schema {
+    uint16_t text_at;        /* offset of the texts from the row: see name_of */
+    unsigned char types[11]; /* numbers of TYPES rows, inputs first */
+    uint8_t n_types;         /* 0: the operator was removed */
+    uint32_t since;
+    uint32_t min_in, max_in, max_out; /* UINT32_MAX: any number */
+} schema;
+
+/* Rows and then their texts: the name, and the names of the attributes, separated by blanks. A
+ * pointer in a table of a shared library takes 32 bytes. */
+#define ROW(line) ROW_(line)
+#define ROW_(line) row_##line
+#define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...) ROW(__LINE__),
+#define REMOVED(name, since) ROW(__LINE__),
+enum {
+#include "converter/history.def"
+    SCHEMA_COUNT
+};
 #define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...)                                   \
-    { name, since, min_in, max_in, max_out, attrs, (const unsigned char[]){ __VA_ARGS__ },         \
-        sizeof((const unsigned char[]){ __VA_ARGS__ }) },
-#define REMOVED(name, since) { name, since, 0, 0, 0, NULL, NULL, 0 },
+    char ROW(__LINE__)[sizeof(name "\0" attrs)];
+#define REMOVED(name, since) char ROW(__LINE__)[sizeof(name "\0")];
+static const struct table {
+    schema rows[SCHEMA_COUNT];
+#include "converter/history.def"
+} table = {
+    {
+#define TEXT_AT(line) offsetof(struct table, ROW(line)) - offsetof(struct table, rows[ROW(line)])
+#define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...)                                   \
+    { TEXT_AT(__LINE__), { __VA_ARGS__ }, sizeof((const unsigned char[]){ __VA_ARGS__ }), since,   \
+        min_in, max_in, max_out },
+#define REMOVED(name, since) { TEXT_AT(__LINE__), { 0 }, 0, since, 0, 0, 0 },
+#include "converter/history.def"
+    },
+#define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...) name "\0" attrs,
+#define REMOVED(name, since) name "\0",
 #include "converter/history.def"
 };
+
+static const char *name_of(const schema *s)
+{
+    return (const char *)s + s->text_at;
+}
+
+static const char *attrs_of(const schema *s)
+{
+    return name_of(s) + strlen(name_of(s)) + 1;
+}
+
+static bool is_removed(const schema *s)
+{
+    return s->n_types == 0;
+}
 
 /* ---- look-up ---- */
 
@@ -30,27 +76,27 @@ static int compare(prt_str name, const char *with)
 }
 
 /* Returns the first of the older schemas of a name, and their number in `count`. */
-static const prt_schema *find(prt_str name, size_t *count)
+static const schema *find(prt_str name, size_t *count)
 {
-    size_t low = 0, high = PRT_COUNT_OF(schemas);
+    size_t low = 0, high = SCHEMA_COUNT;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (compare(name, schemas[middle].name) > 0)
+        if (compare(name, name_of(&table.rows[middle])) > 0)
             low = middle + 1;
         else
             high = middle;
     }
     *count = 0;
-    while (low + *count < PRT_COUNT_OF(schemas) && prt_str_is(name, schemas[low + *count].name))
+    while (low + *count < SCHEMA_COUNT && prt_str_is(name, name_of(&table.rows[low + *count])))
         ++*count;
-    return &schemas[low < PRT_COUNT_OF(schemas) ? low : 0];
+    return &table.rows[low < SCHEMA_COUNT ? low : 0];
 }
 
 /* Returns the older schema in force; NULL before the first one. */
-static const prt_schema *find_at(prt_str name, int64_t opset)
+static const schema *find_at(prt_str name, int64_t opset)
 {
     size_t count;
-    const prt_schema *all = find(name, &count), *found = NULL;
+    const schema *all = find(name, &count), *found = NULL;
     for (size_t i = 0; i < count && (int64_t)all[i].since <= opset; i++)
         found = &all[i];
     return found;
@@ -86,8 +132,8 @@ bool prt_history_is_other_domain(prt_str name, const char *domain)
 static const prt_op_def *row_at(prt_str name, int64_t opset)
 {
     const prt_op_def *row = row_of(name);
-    const prt_schema *s = find_at(name, opset);
-    const bool eliminated = s != NULL && s->attrs == NULL && row != NULL && s->since > row->since;
+    const schema *s = find_at(name, opset);
+    const bool eliminated = s != NULL && is_removed(s) && row != NULL && s->since > row->since;
     return row != NULL && opset >= (int64_t)row->since && !eliminated ? row : NULL;
 }
 
@@ -110,7 +156,7 @@ int64_t prt_history_newest(void)
 int64_t prt_history_first(prt_str name)
 {
     size_t count;
-    const prt_schema *all = find(name, &count);
+    const schema *all = find(name, &count);
     const prt_op_def *row = row_of(name);
     return count > 0 ? all->since : row != NULL ? row->since : 0;
 }
@@ -120,8 +166,8 @@ int64_t prt_history_version(prt_str name, int64_t opset)
     const prt_op_def *row = row_at(name, opset);
     if (row != NULL)
         return row->since;
-    const prt_schema *s = find_at(name, opset);
-    return s != NULL && s->attrs != NULL ? s->since : 0;
+    const schema *s = find_at(name, opset);
+    return s != NULL && !is_removed(s) ? s->since : 0;
 }
 
 /* ---- types ---- */
@@ -146,18 +192,18 @@ static uint64_t bit_of(const prt_type *type)
 }
 
 /* Returns the number of input slots. A slot that repeats counts once and is the last one. */
-static uint32_t in_slots(const prt_schema *s)
+static uint32_t in_slots(const schema *s)
 {
     return s->n_types - (s->max_out == MANY ? 1 : s->max_out);
 }
 
-static uint64_t in_set(const prt_schema *s, uint32_t slot)
+static uint64_t in_set(const schema *s, uint32_t slot)
 {
     const uint32_t slots = in_slots(s);
     return slots == 0 ? 0 : type_sets[s->types[slot < slots ? slot : slots - 1]];
 }
 
-static uint64_t out_set(const prt_schema *s, uint32_t slot)
+static uint64_t out_set(const schema *s, uint32_t slot)
 {
     return type_sets[s->types[in_slots(s) + (s->max_out == MANY ? 0 : slot)]];
 }
@@ -167,8 +213,8 @@ bool prt_history_supports(prt_str name, int64_t opset, uint32_t input, const prt
     const uint64_t bit = bit_of(type);
     if (bit == 0 || row_at(name, opset) != NULL)
         return true;
-    const prt_schema *s = find_at(name, opset);
-    return s != NULL && s->attrs != NULL && (in_set(s, input) & bit) != 0;
+    const schema *s = find_at(name, opset);
+    return s != NULL && !is_removed(s) && (in_set(s, input) & bit) != 0;
 }
 
 /* ---- attributes ---- */
@@ -189,8 +235,8 @@ bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr)
     const prt_op_def *row = row_at(name, opset);
     if (row != NULL)
         return prt_op_attr(row, prt_str_of(attr)) != UINT32_MAX;
-    const prt_schema *s = find_at(name, opset);
-    return s != NULL && s->attrs != NULL && has_word(s->attrs, attr);
+    const schema *s = find_at(name, opset);
+    return s != NULL && !is_removed(s) && has_word(attrs_of(s), attr);
 }
 
 static void append_name(const char *name, size_t length, char *to, size_t size)
@@ -202,13 +248,13 @@ static void append_name(const char *name, size_t length, char *to, size_t size)
 void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size)
 {
     const prt_op_def *row = row_at(name, opset);
-    const prt_schema *s = find_at(name, opset);
+    const schema *s = find_at(name, opset);
     to[0] = '\0';
     for (uint32_t k = 0; row != NULL && k < row->n_attrs; k++) {
         const char *attr = prt_attr_name(&row->attrs[k]);
         append_name(attr, strlen(attr), to, size);
     }
-    for (const char *at = row == NULL && s != NULL ? s->attrs : NULL; at != NULL && *at != '\0';) {
+    for (const char *at = row == NULL && s != NULL ? attrs_of(s) : ""; *at != '\0';) {
         const size_t length = strcspn(at, " ");
         append_name(at, length, to, size);
         at += length + strspn(at + length, " ");
@@ -269,7 +315,7 @@ static uint32_t used_outputs(const prt_op *op)
 /* Returns the first required input of the schema that the op omits; UINT32_MAX if there is no such
  * input. Only operators with a repeated input (Loop, Scan) have optional inputs before required
  * ones. */
-static uint32_t missing_input(const prt_op *op, const prt_schema *s)
+static uint32_t missing_input(const prt_op *op, const schema *s)
 {
     for (uint32_t i = 0; s->max_in != MANY && i < s->min_in && i < op->n_in; i++)
         if (op->in[i].value == NULL)
@@ -278,7 +324,7 @@ static uint32_t missing_input(const prt_op *op, const prt_schema *s)
 }
 
 /* Absent inputs at the end count if the last input repeats: Loop requires its first two. */
-static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t size)
+static bool fits_counts(const prt_op *op, const schema *s, char *why, size_t size)
 {
     const uint32_t n_in = s->max_in == MANY ? op->n_in : used_inputs(op), n_out = used_outputs(op),
                    missing = missing_input(op, s);
@@ -297,10 +343,11 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
     return false;
 }
 
-static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t size)
+static bool fits_attrs(const prt_op *op, const schema *s, char *why, size_t size)
 {
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
-        if (!prt_history_must_write(op, k) || has_word(s->attrs, prt_attr_name(&op->def->attrs[k])))
+        if (!prt_history_must_write(op, k) ||
+            has_word(attrs_of(s), prt_attr_name(&op->def->attrs[k])))
             continue;
         (void)snprintf(why, size, "attribute '%s' does not exist at that opset",
             prt_attr_name(&op->def->attrs[k]));
@@ -323,7 +370,7 @@ static bool fits_type(const prt_type *type, uint64_t set, const char *what, uint
     return false;
 }
 
-static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t size)
+static bool fits_types(const prt_op *op, const schema *s, char *why, size_t size)
 {
     const uint32_t n_in = used_inputs(op), n_out = used_outputs(op);
     for (uint32_t i = 0; i < n_in; i++)
@@ -355,8 +402,8 @@ static bool fits(const prt_op *op, int64_t opset, bool any_types, char *why, siz
 {
     if (row_at(op->name, opset) != NULL)
         return true; /* inference has checked it */
-    const prt_schema *s = find_at(op->name, opset);
-    if (s == NULL || s->attrs == NULL) {
+    const schema *s = find_at(op->name, opset);
+    if (s == NULL || is_removed(s)) {
         const int64_t first = prt_history_first(op->name);
         if (first == 0)
             (void)snprintf(why, size, "the schemas of this operator are not known");
@@ -384,7 +431,7 @@ int64_t prt_history_lowest_opset(const prt_op *op, int64_t from)
 {
     char why[256];
     size_t count;
-    const prt_schema *all = find(op->name, &count);
+    const schema *all = find(op->name, &count);
     for (size_t i = 0; i < count; i++) {
         const int64_t until = i + 1 < count ? (int64_t)all[i + 1].since
             : op->def != NULL               ? (int64_t)op->def->since

@@ -11,16 +11,6 @@
 
 #define PRT_HISTORY_ML "ai.onnx.ml"
 
-typedef struct prt_schema {
-    const char *name;
-    uint32_t since;
-    uint32_t min_in, max_in, max_out; /* UINT32_MAX: any number */
-    const char *attrs;                /* names separated by blanks; NULL: the operator was
-                                       * removed */
-    const unsigned char *types;       /* numbers of TYPES rows, inputs first */
-    uint32_t n_types;
-} prt_schema;
-
 /* Returns the domain as the rows of ops.def spell it, if its schemas are known at each opset:
  * ai.onnx, ai.onnx.ml and the preview domains; else NULL. */
 const char *prt_history_domain(prt_str domain);
