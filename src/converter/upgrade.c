@@ -18,7 +18,7 @@ static const prt_opset_variant variants[] = {
 };
 
 static const struct {
-    const char *name;
+    char name[28];
     int32_t since;
 } meanings[] = {
 #define MEANING(domain, name, since) { name, since },

@@ -54,7 +54,7 @@ typedef poprt_status (*prt_downgrade_fn)(prt_downgrade *d);
 
 /* A row of upgrade.def. */
 typedef struct prt_opset_variant {
-    const char *domain, *name; /* ONNX operator */
+    char domain[28], name[32]; /* ONNX operator; a pointer would take 32 bytes in the library */
     int32_t from, to;          /* opsets of the older variant: >= from and < to; from 0: no operator
                                 * before */
     prt_upgrade_fn up;         /* NULL: no change is needed in this direction, or it is not

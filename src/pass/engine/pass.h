@@ -74,8 +74,8 @@ typedef struct prt_pass_hooks {
 typedef struct prt_pass_def {
     const char *name; /* if the reference has this pass, exactly its name */
     uint32_t kind;    /* prt_pass_kind */
-    const char
-        *since; /* release of the reference; PRT_NOT_IN_REFERENCE: it has no pass of this name */
+    /* release of the reference; PRT_NOT_IN_REFERENCE: it has no pass of this name */
+    char since[4];
     const char *doc; /* one sentence */
     uint32_t n_options, n_orders;
     const prt_pass_option *options;

@@ -43,15 +43,18 @@ static const deviation deviations[PRT_PASS_COUNT] = {
 #include "pass/passes.def"
 };
 
+/* The address of the first row; NULL saves arrays that have only the empty row. */
+#define ROWS_OF(array) (PRT_COUNT_OF(array) > 1 ? (array) : NULL)
+
 #define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
     [PRT_PASS_ID_##id_] = { .name = #id_,                                                          \
         .kind = PRT_PASS_##kind_,                                                                  \
         .since = since_,                                                                           \
         .doc = doc_,                                                                               \
         .n_options = (uint32_t)(PRT_COUNT_OF(options_##id_) - 1),                                  \
-        .options = options_##id_,                                                                  \
+        .options = ROWS_OF(options_##id_),                                                         \
         .n_orders = (uint32_t)(PRT_COUNT_OF(orders_##id_) - 1),                                    \
-        .orders = orders_##id_,                                                                    \
+        .orders = ROWS_OF(orders_##id_),                                                           \
         .hooks = &prt_pass_##id_ },
 static const prt_pass_def passes[] = {
 #include "pass/passes.def"
