@@ -98,7 +98,8 @@ static double sum_bounds(checker *c, const prt_pass_manager *pm, bool *runs_mode
 
 static bool run_list(checker *c, prt_pass_manager *pm)
 {
-    const prt_pass_limits limits = { c->check->fold_bytes, c->check->fold_ns };
+    const prt_pass_limits limits = { .fold_bytes = c->check->fold_bytes,
+        .fold_ns = c->check->fold_ns };
     const size_t used = fuzz_memory_used();
     bool runs_model = false;
     prt_pass_manager_set_limits(pm, &limits);
