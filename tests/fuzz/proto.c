@@ -245,9 +245,10 @@ static void put_input(mutation *m, const field *f)
 
 static void put_op(mutation *m, const field *f)
 {
-    size_t count;
-    const prt_tf_row *rows = prt_tf_all_rows(&count);
-    const char *op = rows[below(m, count)].name;
+    const char *at = NULL, *op = NULL;
+    const size_t wanted = below(m, prt_tf_row_count());
+    for (size_t i = 0; i <= wanted; i++)
+        op = prt_tf_next_row(i, &at).name;
     const field fn =
         below(m, 8) == 0 ? find(m, m->own, PRT_TF_OpDef, PRT_TF_OpDef_name) : (field){ 0 };
     if (fn.inside.size != 0)
