@@ -156,11 +156,11 @@ typedef poprt_status (*reader)(const prt_allocator *allocator, prt_blob *bytes, 
 static void sweep(reader read_model, const void *bytes, size_t size)
 {
     const prt_tf_options none = { 0 };
-    for (int later = 0; later < 2; later++)
+    for (int all_after = 0; all_after < 2; all_after++)
         for (size_t n = 0;; n++) {
             memory one = { .refused = n };
             failing all = { .left = n };
-            const prt_allocator allocator = later
+            const prt_allocator allocator = all_after
                 ? failing_allocator(&all)
                 : (prt_allocator){ .user = &one, .alloc = refuse_one, .release = count_release };
             prt_blob *blob = NULL;
@@ -168,8 +168,8 @@ static void sweep(reader read_model, const void *bytes, size_t size)
             if (prt_blob_borrow(&prt_mem_libc, bytes, size, NULL, NULL, &blob) != POPRT_OK)
                 ck_abort();
             const poprt_status status = read_model(&allocator, blob, "memory", &none, &m);
-            const bool ended = later ? all.left != 0 : one.requests <= n;
-            if (status == POPRT_OK && !ended && !later && prt_ir_verify(m) != POPRT_OK)
+            const bool ended = all_after ? all.left != 0 : one.requests <= n;
+            if (status == POPRT_OK && !ended && !all_after && prt_ir_verify(m) != POPRT_OK)
                 ck_abort_msg("%s", prt_error_last()->message);
             if (status == POPRT_OK)
                 prt_module_release(m);
