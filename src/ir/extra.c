@@ -463,10 +463,29 @@ void prt_module_remove_metadata(prt_module *module, const char *key)
 
 /* ---- facts about the model */
 
-/* Reads the fields of ModelProto that are kept as raw bytes. */
+/* Fields of ModelProto that are kept as raw bytes. */
+enum { PRODUCER_NAME = 2, PRODUCER_VERSION, DOMAIN, MODEL_VERSION, DOC_STRING };
+
+poprt_status prt_module_set_producer(prt_module *module, const char *name, const char *version)
+{
+    const char *const texts[] = { name, version };
+    for (uint32_t i = 0; i < 2; i++) {
+        prt_raw *raw = PRT_NEW(module->arena, prt_raw);
+        bytes whole;
+        if (raw == NULL || !alloc_message(module->arena, strlen(texts[i]), &whole))
+            return POPRT_E_NOMEM;
+        put_bytes(&whole, PRODUCER_NAME + i, texts[i], strlen(texts[i]));
+        *raw = (prt_raw){ .field = PRODUCER_NAME + i,
+            .bytes = whole.data,
+            .size = whole.size,
+            .next = (prt_raw *)(uintptr_t)module->extra };
+        module->extra = raw;
+    }
+    return POPRT_OK;
+}
+
 static void read_fact(const prt_raw *raw, prt_facts *out)
 {
-    enum { PRODUCER_NAME = 2, PRODUCER_VERSION, DOMAIN, MODEL_VERSION, DOC_STRING };
     prt_str *const texts[] = { [PRODUCER_NAME] = &out->producer_name,
         [PRODUCER_VERSION] = &out->producer_version,
         [DOMAIN] = &out->domain,

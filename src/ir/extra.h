@@ -54,6 +54,8 @@ bool prt_graph_unlist_constants(prt_graph *graph);
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);
 bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out);
 void prt_module_remove_metadata(prt_module *module, const char *key);
+/* States the program that makes a new model: fields of ModelProto. */
+poprt_status prt_module_set_producer(prt_module *module, const char *name, const char *version);
 /* Facts that the model's file states: producer, version, domain, opset, metadata. The module owns
  * the strings; the list is allocated in `arena`. */
 poprt_status prt_module_facts(const prt_module *module, prt_arena *arena, prt_facts *out);

@@ -6,7 +6,9 @@
 
 #include "base/file.h"
 #include "base/size.h"
+#include "ir/extra.h"
 #include "pass/engine/manager.h"
+#include "poprt/base.h"
 #include "tensorflow/interface.h"
 #include "tensorflow/saved_model.h"
 
@@ -194,6 +196,7 @@ static poprt_status start(const prt_allocator *allocator, prt_blob *bytes, const
     PRT_TRY(
         prt_module_set_opset(m, PRT_STR(""), options->opset != 0 ? options->opset : NEWEST_OPSET));
     PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
+    PRT_TRY(prt_module_set_producer(m, "poprt", POPRT_VERSION_STRING));
     c->node_limit = 1000000;
     c->owned_limit = ((size_t)64 << 20) + 16 * (bytes->size < SIZE_MAX / 32 ? bytes->size : 0);
     c->file = bytes;

@@ -76,6 +76,7 @@ START_TEST(the_saved_model_imports_graph_opset)
     poprt_model *model = load(env, "graph_opset", "11");
     ck_assert_ok(poprt_model_get_info(model, &info));
     ck_assert_int_eq(info.opset, 11);
+    ck_assert_str_eq(info.producer_name, "poprt");
     poprt_model_release(model);
     poprt_env_release(env);
 }
