@@ -124,7 +124,7 @@ static poprt_status fill_body(const suppression *s, prt_graph *body, prt_str ori
 {
     prt_build inside = prt_build_at_end(body), *b = &inside;
     inside.origin = origin;
-    prt_value *scores = body->inputs.data[2], *none = prt_build_number(b, scores, -INFINITY);
+    prt_value *scores = body->inputs.data[2], *none = prt_build_number(b, scores, -HUGE_VAL);
     prt_argmax_attrs attrs = PRT_ATTRS_OF(argmax);
     PRT_ATTR_SET(attrs, argmax, keepdims, 1);
     PRT_ATTR_SET(attrs, argmax, axis, 0);
@@ -276,7 +276,7 @@ static prt_value *selected_scores(prt_tf_call *n, const combined *c)
     prt_value *in[] = { c->boxes, c->scores, prt_build_cast(&n->b, prt_tf_in(n, 2), PRT_DTYPE_i64),
         as_f32(n, 4), as_f32(n, 5) };
     prt_value *at = prt_build_op(&n->b, PRT_OP_non_max_suppression, NULL, 5, in);
-    prt_value *none = prt_build_expand(&n->b, F32(-INFINITY), prt_build_shape(&n->b, c->scores));
+    prt_value *none = prt_build_expand(&n->b, F32(-HUGE_VAL), prt_build_shape(&n->b, c->scores));
     prt_value *kept =
         prt_build_scatter_nd(&n->b, none, at, prt_build_gather_nd(&n->b, c->scores, at, 0), "none");
     prt_value *batch = prt_build_size_of(&n->b, prt_tf_in(n, 1), 0);
@@ -284,7 +284,7 @@ static prt_value *selected_scores(prt_tf_call *n, const combined *c)
         prt_build_size_of(&n->b, prt_tf_in(n, 1), 2));
     prt_value *shape[] = { batch, all }, *more[] = { batch, prt_build_i64s(&n->b, 1, &c->total) };
     prt_value *joint[] = { prt_build_reshape_to(&n->b, kept, prt_build_concat(&n->b, 0, 2, shape)),
-        prt_build_expand(&n->b, F32(-INFINITY), prt_build_concat(&n->b, 0, 2, more)) };
+        prt_build_expand(&n->b, F32(-HUGE_VAL), prt_build_concat(&n->b, 0, 2, more)) };
     return prt_build_concat(&n->b, 1, 2, joint);
 }
 
@@ -311,7 +311,7 @@ poprt_status prt_tf_row_nms_combined(prt_tf_call *n)
     if (top == NULL)
         return prt_tf_end(n);
     prt_value *zero = F32(0), *score = &top->out[0];
-    prt_value *valid = BINARY(greater, score, F32(-INFINITY));
+    prt_value *valid = BINARY(greater, score, F32(-HUGE_VAL));
     prt_value *at = WHERE(valid, &top->out[1], I64(0));
     prt_value *count = prt_build_size_of(&n->b, prt_tf_in(n, 1), 1);
     prt_value *class = prt_build_cast(&n->b, BINARY(div, at, count), PRT_DTYPE_f32);

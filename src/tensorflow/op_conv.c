@@ -141,7 +141,8 @@ static prt_value *activate(prt_tf_call *n, prt_str name, prt_value *x)
  * s = scale/√(variance + epsilon). `in` are scale, offset, mean and variance. */
 static prt_value *normalise(prt_build *b, prt_value *x, prt_value *const *in, float epsilon)
 {
-    prt_value *v = prt_build_binary(b, PRT_OP_add, in[3], prt_build_number(b, in[3], epsilon));
+    prt_value *v =
+        prt_build_binary(b, PRT_OP_add, in[3], prt_build_number(b, in[3], (double)epsilon));
     prt_value *s = prt_build_binary(b, PRT_OP_div, in[0], prt_build_unary(b, PRT_OP_sqrt, v));
     prt_value *shift = prt_build_binary(b, PRT_OP_mul, in[2], s);
     return prt_build_binary(b, PRT_OP_add, prt_build_binary(b, PRT_OP_mul, x, s),
@@ -234,7 +235,8 @@ static void set_average(prt_tf_call *n, uint32_t k, prt_value *now)
     if (factor != 1 && now != NULL) {
         prt_value *old = prt_build_binary(b, PRT_OP_mul, prt_tf_in(n, k + 2),
             prt_build_scalar(b, PRT_DTYPE_f32, 1 - (double)factor));
-        now = prt_build_binary(b, PRT_OP_mul, now, prt_build_scalar(b, PRT_DTYPE_f32, factor));
+        now = prt_build_binary(b, PRT_OP_mul, now,
+            prt_build_scalar(b, PRT_DTYPE_f32, (double)factor));
         now = prt_build_binary(b, PRT_OP_add, now, old);
     }
     prt_tf_set(n, k, now);
@@ -255,7 +257,8 @@ static prt_value *batch_statistics(prt_tf_call *n, const prt_tf_window *w, prt_v
     prt_value *d = prt_build_binary(b, PRT_OP_sub, x, mean);
     prt_value *square = prt_build_binary(b, PRT_OP_mul, d, d);
     prt_value *variance = prt_build_reduce(b, PRT_OP_reduce_mean, square, axes, true);
-    prt_value *sum = prt_build_binary(b, PRT_OP_add, variance, prt_build_number(b, x, epsilon));
+    prt_value *sum =
+        prt_build_binary(b, PRT_OP_add, variance, prt_build_number(b, x, (double)epsilon));
     prt_value *y = prt_build_binary(b, PRT_OP_div, d, prt_build_unary(b, PRT_OP_sqrt, sum));
     for (uint32_t i = 1; i < 3; i++)
         y = prt_build_binary(b, i == 1 ? PRT_OP_mul : PRT_OP_add, y,

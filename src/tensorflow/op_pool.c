@@ -159,7 +159,7 @@ static prt_value *pad_lowest(prt_build *b, prt_value *x, const int64_t *pads)
 {
     const int64_t all[8] = { 0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0 };
     const int32_t t = prt_tf_dtype(x);
-    prt_value *lowest = prt_dtype_is_float(t) ? prt_build_number(b, x, -INFINITY)
+    prt_value *lowest = prt_dtype_is_float(t) ? prt_build_number(b, x, -HUGE_VAL)
         : t == PRT_DTYPE_i32                  ? prt_build_number(b, x, INT32_MIN)
                                               : NULL;
     return lowest == NULL ? NULL

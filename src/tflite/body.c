@@ -5,7 +5,7 @@
 #include "tflite/constant.h"
 #include "tflite/convert.h"
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 static const prt_tf_row operator_row = { .name = "TFLite",
     .convert = prt_tflite_convert_operator,
