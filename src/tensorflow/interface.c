@@ -222,6 +222,16 @@ static poprt_status follow_inputs(prt_tf_converter *c, const prt_tf_interface *i
     return POPRT_OK;
 }
 
+/* Marks the nodes that a node reads, or waits for: the sides of a branch of TensorFlow 1 are read
+ * by control edges alone. A NoOp may wait for outputs. */
+static void mark_inputs(const prt_tf_node *node, bool *read)
+{
+    for (uint32_t k = 0; k < node->n_in; k++)
+        read[node->in[k].node] = true;
+    for (uint32_t k = 0; k < node->n_control && !prt_str_is(node->op, "NoOp"); k++)
+        read[node->control[k]] = true;
+}
+
 /* The graph of a checkpoint trains, saves and restores too: its outputs depend on inputs. */
 static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *options,
     prt_tf_interface *out)
@@ -256,8 +266,7 @@ static poprt_status choose_outputs(prt_tf_converter *c, const prt_tf_options *op
     if (!all)
         PRT_TRY(follow_inputs(c, out, depends));
     for (uint32_t i = 0; i < body->n_nodes; i++)
-        for (uint32_t k = 0; k < body->nodes[i].n_in; k++)
-            read[body->nodes[i].in[k].node] = true;
+        mark_inputs(&body->nodes[i], read);
     for (uint32_t i = 0; i < body->n_nodes; i++) {
         const prt_tf_output o = { .name = with_output(c, body->nodes[i].name), .edge = { i, 0 } };
         if (!read[i] && (all || depends[i]) && may_be_output(&body->nodes[i]) &&

@@ -126,6 +126,18 @@ START_TEST(names_of_inputs_and_outputs_are_chosen_by_the_caller)
 }
 END_TEST
 
+START_TEST(nodes_that_control_edges_read_are_no_outputs)
+{
+    prt_graph *g = graphdef_convert("x = Placeholder() dtype=float shape=[2]\n"
+                                    "pivot = Neg(x) T=float\n"
+                                    "c = Const(^pivot) value=float[]{1.0}\n"
+                                    "y = AddV2(x, c) T=float\n"
+                                    "done = NoOp(^y)\n");
+    assert_text_has(graph_text(g), "add y:0 !neg");
+    module_free(g);
+}
+END_TEST
+
 START_TEST(image_inputs_can_be_nchw)
 {
     static const char text[] = "x = Placeholder() dtype=float shape=[1,4,5,3]\n"
@@ -178,5 +190,6 @@ PRT_TEST_MAIN("tensorflow/read", inputs_and_outputs_have_the_names_of_tensors,
     a_function_that_calls_itself_is_refused,
     every_operator_that_cannot_be_converted_is_in_one_error,
     results_of_calls_that_nothing_needs_are_not_converted, a_cycle_and_a_missing_node_are_named,
-    names_of_inputs_and_outputs_are_chosen_by_the_caller, image_inputs_can_be_nchw,
+    names_of_inputs_and_outputs_are_chosen_by_the_caller,
+    nodes_that_control_edges_read_are_no_outputs, image_inputs_can_be_nchw,
     damaged_models_are_no_danger)
