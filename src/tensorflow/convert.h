@@ -53,7 +53,6 @@ typedef struct prt_tf_scope {
     const struct prt_tf_place *place;
     const uint8_t *wanted; /* of each output of each node: it is needed; NULL: all are */
     bool writes;           /* prt_tf_body_writes: control edges order reads and writes */
-    void *user;            /* for rows that make scopes themselves */
 } prt_tf_scope;
 
 typedef struct prt_tf_unsupported {
@@ -173,9 +172,6 @@ poprt_status prt_tf_end_with(prt_tf_call *call, prt_value *value);
 poprt_status prt_tf_refuse(prt_tf_call *call, const char *fmt, ...) PRT_PRINTF(2, 3);
 /* Warns the user; the text is about the node. */
 void prt_tf_warn(prt_tf_call *call, const char *fmt, ...) PRT_PRINTF(2, 3);
-
-/* Makes a constant of the call's graph from a tensor, whose bytes are copied. */
-prt_value *prt_tf_new_constant(prt_tf_call *call, const prt_tensor *t);
 
 /* ---- the engine, for rows of functions, loops and branches */
 
