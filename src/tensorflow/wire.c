@@ -2,23 +2,10 @@
 /* wire.c — the tables of messages, from tensorflow.def. */
 #include "tensorflow/wire.h"
 
-#define FIELD(message, number, kind, name) [PRT_TF_##message][number] = PRT_WIRE_KIND_##kind,
-static const unsigned char kinds[PRT_TF_MESSAGES][PRT_WIRE_FIELDS] = {
-#include "tensorflow/tensorflow.def"
-};
-#define MESSAGE(message) #message "\0"
-static const char names[] =
-#include "tensorflow/tensorflow.def"
-    ;
-#define FIELD(message, number, kind, name) #name "\0"
-static const char fields[] =
-#include "tensorflow/tensorflow.def"
-    ;
-#define FIELD(message, number, kind, name) { PRT_TF_##message, number },
-static const unsigned char places[][2] = {
-#include "tensorflow/tensorflow.def"
-};
-static const prt_wire_schema schema = { kinds, names, fields, places, PRT_COUNT_OF(places) };
+#define WIRE_DEF "tensorflow/tensorflow.def"
+#define WIRE_ID(message) PRT_TF_##message
+#define WIRE_MESSAGES PRT_TF_MESSAGES
+#include "converter/wire_schema.inl"
 
 prt_wire prt_tf_open(prt_bytes bytes, prt_tf_message message, uint32_t depth)
 {
