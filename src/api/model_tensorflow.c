@@ -21,6 +21,22 @@ static const char *tags_of(const char *text)
     return strcmp(text, "''") == 0 ? "" : text;
 }
 
+/* Recognises a model by bytes, or by a path, whose file is mapped once and not read, because it may
+ * be large. */
+static void recognise(const char *path, prt_blob *bytes, bool *found, bool *lite)
+{
+    prt_error_copy before;
+    prt_error_save(&before);
+    prt_blob *file = bytes != NULL ? prt_blob_retain(bytes) : NULL;
+    if (bytes == NULL)
+        (void)prt_file_map(NULL, path, &file);
+    *lite = file != NULL && prt_tflite_recognises(file);
+    *found =
+        *lite || (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path, file));
+    prt_blob_release(file);
+    prt_error_restore(&before);
+}
+
 poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allocator,
     const char *path, prt_blob *bytes, const poprt_config *config, prt_module **out, bool *found)
 {
@@ -40,12 +56,13 @@ poprt_status prt_model_read_tensorflow(poprt_env *env, const prt_allocator *allo
         .warn = send_warning,
         .user = env };
     const bool tried = strcmp(format, "onnx") != 0;
-    *found =
-        tried && (bytes != NULL ? prt_tflite_recognises(bytes) : prt_tflite_recognises_file(path));
-    if (*found)
+    bool lite = false;
+    *found = false;
+    if (tried)
+        recognise(path, bytes, found, &lite);
+    if (lite)
         return bytes != NULL ? prt_tflite_read_bytes(allocator, bytes, "", &options, out)
                              : prt_tflite_read_file(allocator, path, &options, out);
-    *found = tried && (bytes != NULL ? prt_tf_recognises(bytes) : prt_tf_recognises_file(path));
     if (!*found && !any && tried)
         return prt_fail_at_stage(prt_fail(POPRT_E_PARSE, path != NULL ? path : "model",
                                      "is not a TensorFlow model: a GraphDef, the folder of a "

@@ -77,28 +77,21 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Folders and prefixes of checkpoints are recognised by the names of files, other files by their
- * contents. They are mapped and not read, because they may be large. */
-static format format_of_file(const char *path)
+ * contents: `file` is NULL for what is no file. */
+static format format_of_file(const char *path, const prt_blob *file)
 {
-    prt_error_copy before;
-    prt_blob *file = NULL;
-    format found = FORMAT_other;
     if (exists(path, "/saved_model.pb") || exists(path, "/saved_model.pbtxt") ||
         exists(path, "/saved_model.cpb"))
         return FORMAT_saved_model;
     if (ends_with(path, ".meta") || ends_with(path, ".index") ||
         (!exists(path, "") && exists(path, ".index")) || prt_saved_is_checkpoint_folder(path))
         return FORMAT_checkpoint;
-    prt_error_save(&before);
-    if (prt_file_map(NULL, path, &file) == POPRT_OK) {
-        const prt_bytes bytes = { file->data, file->size };
-        found = looks_like_graph(bytes)     ? FORMAT_graph
-            : looks_like_saved_model(bytes) ? FORMAT_saved_model
-                                            : FORMAT_other;
-    }
-    prt_blob_release(file);
-    prt_error_restore(&before);
-    return found;
+    if (file == NULL)
+        return FORMAT_other;
+    const prt_bytes bytes = { file->data, file->size };
+    return looks_like_graph(bytes)      ? FORMAT_graph
+        : looks_like_saved_model(bytes) ? FORMAT_saved_model
+                                        : FORMAT_other;
 }
 
 bool prt_tf_recognises(const prt_blob *bytes)
@@ -106,9 +99,9 @@ bool prt_tf_recognises(const prt_blob *bytes)
     return looks_like_graph((prt_bytes){ bytes->data, bytes->size });
 }
 
-bool prt_tf_recognises_file(const char *path)
+bool prt_tf_recognises_file(const char *path, const prt_blob *file)
 {
-    return format_of_file(path) != FORMAT_other;
+    return format_of_file(path, file) != FORMAT_other;
 }
 
 /* ---- converting */
@@ -270,14 +263,20 @@ poprt_status prt_tf_read_bytes(const prt_allocator *allocator, prt_blob *bytes, 
 poprt_status prt_tf_read_file(const prt_allocator *allocator, const char *path,
     const prt_tf_options *options, prt_module **out)
 {
-    const format kind = format_of_file(path);
+    prt_error_copy before;
+    prt_blob *bytes = NULL;
+    prt_error_save(&before);
+    poprt_status status = prt_file_map(allocator, path, &bytes);
+    const format kind = format_of_file(path, bytes);
+    if (kind != FORMAT_saved_model && kind != FORMAT_checkpoint) {
+        if (status == POPRT_OK)
+            status = prt_tf_read_bytes(allocator, bytes, path, options, out);
+        prt_blob_release(bytes);
+        return status;
+    }
+    prt_blob_release(bytes);
+    prt_error_restore(&before);
     if (kind == FORMAT_checkpoint)
         PRT_TRY(prt_fail_at_stage(check_options(options, path, "checkpoint"), "read"));
-    if (kind == FORMAT_saved_model || kind == FORMAT_checkpoint)
-        return read_model(allocator, NULL, path, kind, options, NULL, out);
-    prt_blob *bytes = NULL;
-    PRT_TRY(prt_file_map(allocator, path, &bytes));
-    const poprt_status status = prt_tf_read_bytes(allocator, bytes, path, options, out);
-    prt_blob_release(bytes);
-    return status;
+    return read_model(allocator, NULL, path, kind, options, NULL, out);
 }

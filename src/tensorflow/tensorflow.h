@@ -24,9 +24,10 @@ typedef struct prt_tf_options {
     void *user;
 } prt_tf_options;
 
-/* Return whether bytes, or a file or folder, are a model of TensorFlow, by their contents. */
+/* Return whether bytes, or a file or folder, are a model of TensorFlow, by their contents. `file`
+ * is the mapped file; NULL for a folder or the prefix of a checkpoint. */
 bool prt_tf_recognises(const prt_blob *bytes);
-bool prt_tf_recognises_file(const char *path);
+bool prt_tf_recognises_file(const char *path, const prt_blob *file);
 
 /* Reads a GraphDef from memory, and retains `bytes`. `name` is the name that errors give the
  * model. */

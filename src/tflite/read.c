@@ -15,17 +15,6 @@ bool prt_tflite_recognises(const prt_blob *bytes)
     return prt_tflite_is(bytes->data, bytes->size);
 }
 
-bool prt_tflite_recognises_file(const char *path)
-{
-    prt_error_copy before;
-    prt_blob *bytes = NULL;
-    prt_error_save(&before);
-    const bool found = prt_file_map(NULL, path, &bytes) == POPRT_OK && prt_tflite_recognises(bytes);
-    prt_blob_release(bytes);
-    prt_error_restore(&before);
-    return found;
-}
-
 /* ---- inputs and outputs */
 
 /* Returns the name of an input or output: a tensor may have none, but those of ONNX have one. */

@@ -5,9 +5,8 @@
 
 #include "tensorflow/tensorflow.h"
 
-/* Return whether bytes, or a file, begin as a TFLite model does. */
+/* Returns whether bytes begin as a TFLite model does. */
 bool prt_tflite_recognises(const prt_blob *bytes);
-bool prt_tflite_recognises_file(const char *path);
 
 /* Read a model like prt_tf_read_bytes and prt_tf_read_file. The option `signature` chooses a
  * signature of the file, whose names the inputs and outputs then have; without it they have the

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/file.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/saved_model_bytes.h"
@@ -510,7 +511,10 @@ START_TEST(another_kind_than_a_saved_model_is_refused_on_request)
     char path[128];
     saved_write(folder, "model.pb", graph->data, graph->size);
     (void)snprintf(path, sizeof(path), "%s/model.pb", folder);
-    ck_assert(prt_tf_recognises_file(path));
+    prt_blob *file = NULL;
+    ck_assert_int_eq(prt_file_map(&prt_mem_libc, path, &file), POPRT_OK);
+    ck_assert(prt_tf_recognises_file(path, file));
+    prt_blob_release(file);
     ck_assert_ptr_null(read_folder(path, (prt_tf_options){ .saved_model = true }));
     assert_text_has(full_error(), "model.pb: GraphDef, SavedModel");
     prt_module *m = read_folder(path, (prt_tf_options){ 0 });
